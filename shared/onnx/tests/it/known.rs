@@ -1,4 +1,4 @@
-//! Tests that files other than the known models are rejected with a reason, and leave nothing behind.
+//! Tests that files other than the known models are rejected with a reason, and that no file is left behind.
 
 use curlew_onnx::{AddError, KNOWN, KnownModel, remove};
 use flate2::Compression;

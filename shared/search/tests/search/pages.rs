@@ -1,9 +1,9 @@
-//! Small pages to fill splits with.
+//! Small pages that fill splits.
 
 use curlew_model::{PageId, Record, SnippetLimit, Timestamp, hex};
 use curlew_search::{BuildBudget, Split, SplitBuilt, build_split};
 
-/// Builder of a page.
+/// Builder of a page's record.
 #[derive(Clone)]
 pub(crate) struct Page(Record);
 

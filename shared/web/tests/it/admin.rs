@@ -1,5 +1,5 @@
 //! The operator's pages: who gets in, which forms are accepted, and their effects. This file is long because it lists
-//! each act with its undo.
+//! each action with its undo.
 
 use crate::support::{Answer, Backend, World, form, ready, request, settings};
 use axum::http::{HeaderValue, Method, StatusCode};
@@ -68,20 +68,20 @@ impl<'w> Session<'w> {
         self.world.send(request).await
     }
 
-    /// Sends a page's form for an act about a subject, with more fields.
+    /// Sends a page's form for an action on a subject, with additional fields.
     pub(crate) async fn act(&self, page: &Answer, act: &str, about: &str, more: &[(&str, &str)]) -> Answer {
         let fields = fields(page, act, about);
         let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         self.post("/admin/do", &[&fields[..], more].concat()).await
     }
 
-    /// Opens a page and sends its form for an act, with more fields.
+    /// Opens a page and sends its form for an action, with additional fields.
     pub(crate) async fn act_on(&self, path: &str, act: &str, more: &[(&str, &str)]) -> Answer {
         self.act(&self.open(path).await, act, "", more).await
     }
 }
 
-/// Returns the hidden fields of a page's form for an act; about this subject, unless it is empty.
+/// Returns the hidden fields of a page's form for an action, and for this subject unless it is empty.
 fn fields(page: &Answer, act: &str, about: &str) -> Vec<(String, String)> {
     let dom = page.dom();
     let select = |text: &str| scraper::Selector::parse(text).unwrap();
@@ -118,9 +118,9 @@ async fn whoever_is_not_signed_in_gets_the_sign_in_page_and_nothing_else() {
         }
     }
     bodies.dedup();
-    assert_eq!(bodies.len(), 1, "all of them say the same");
+    assert_eq!(bodies.len(), 1, "all answers must be the same");
     let without = World::of(Backend::default());
-    assert_eq!(without.get("/admin").await.status, StatusCode::NOT_FOUND, "nobody has asked for these pages");
+    assert_eq!(without.get("/admin").await.status, StatusCode::NOT_FOUND, "off by default");
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn a_session_ends_when_it_is_idle_after_half_a_day_or_when_it_is_told_to()
     world.clock.advance(Millis::from_mins(119));
     assert_eq!(idle.open("/admin").await.text(".who span"), "ana");
     world.clock.advance(Millis::from_mins(119));
-    assert_eq!(idle.open("/admin").await.status, StatusCode::OK, "it was used in between");
+    assert_eq!(idle.open("/admin").await.status, StatusCode::OK, "the session was used in between");
     world.clock.advance(Millis::from_hours(2));
     assert_eq!(idle.open("/admin").await.status, StatusCode::UNAUTHORIZED);
 
@@ -199,7 +199,7 @@ async fn made_up_secrets_reach_no_store_and_are_soon_refused() {
         assert_eq!(try_token(&world, made_up).await.status, StatusCode::UNAUTHORIZED, "{made_up}");
     }
     let reached = try_token(&world, &genuine).await.status;
-    assert_eq!(reached, StatusCode::INTERNAL_SERVER_ERROR, "only one of ours is looked for in the store");
+    assert_eq!(reached, StatusCode::INTERNAL_SERVER_ERROR, "only a genuine token is looked up in the store");
     for _ in 0..10 {
         try_token(&world, &forged).await;
     }
@@ -281,7 +281,7 @@ async fn a_header_names_the_operator_only_if_a_trusted_proxy_wrote_it_once() {
     };
     let page = ask(&world, &["ana"], Some(true)).await;
     assert_eq!((page.status, page.text(".who span").as_str()), (StatusCode::OK, "ana"));
-    assert!(!page.body.contains("sign_out"), "the proxy has signed her in");
+    assert!(!page.body.contains("sign_out"), "the proxy has signed the operator in");
     for (names, through) in [
         (&["ana"][..], Some(false)),
         (&["ana"], None),
@@ -306,7 +306,7 @@ async fn a_header_names_the_operator_only_if_a_trusted_proxy_wrote_it_once() {
     assert_eq!(log(&world), ["block example.org by ana"]);
 }
 
-/// A world with something on each page: hostile texts, a dead job, a rejected page, a message.
+/// Returns a world with content on each page: hostile texts, a dead job, a rejected page, a message.
 fn busy() -> World {
     let world = operators_world();
     let url = "https://example.org/<b>offer</b>?a=1&b=2".parse().unwrap();
@@ -384,7 +384,7 @@ async fn each_act_is_done_logged_and_undone_and_a_second_undo_says_that_it_chang
     let allowed = ana.act(&screening, "allow", url, &[]).await;
     assert!(allowed.text(".notice").contains("1 will be fetched once more"), "{}", allowed.body);
     let row = ready(world.ports.pages.get(&address::page_id(&url.parse().unwrap()))).unwrap().unwrap().0;
-    assert!(!serde_json::to_string(&row).unwrap().contains("picture"), "nothing is kept of its picture");
+    assert!(!serde_json::to_string(&row).unwrap().contains("picture"), "the row must not keep the picture");
     assert!(ana.open("/admin/screening").await.text("main").contains("There is none."));
     assert!(ana.open("/admin/overrides").await.text(".kept").contains("allowed"));
     let taken_back = ana.act(&allowed, "take_back", url, &[]).await;
@@ -411,7 +411,7 @@ async fn each_act_is_done_logged_and_undone_and_a_second_undo_says_that_it_chang
     {
         assert!(audit.contains(what), "{what}: {audit}");
     }
-    assert!(audit.contains("by ana") && !audit.contains("by bo"), "a no-op is no act: {audit}");
+    assert!(audit.contains("by ana") && !audit.contains("by bo"), "a no-op is not logged: {audit}");
 }
 
 #[tokio::test]
@@ -505,7 +505,7 @@ async fn a_watch_is_added_with_its_key_shown_once_and_removed() {
     let key = added.text(".notice").split_once("whsec_").unwrap().1.trim().to_owned();
     let listed = page().await;
     assert!(listed.text(".kept").contains("curlew -golf"), "{}", listed.body);
-    assert!(!listed.body.contains(&key), "it is shown once");
+    assert!(!listed.body.contains(&key), "the key is shown once");
     let other = [("query", "godwit"), wanted[1]];
     let second = ana.act(&listed, "add_watch", "", &other).await;
     assert!(!second.body.contains(&key), "each watch has a key of its own");

@@ -1,4 +1,4 @@
-//! A small program behind the router: pages in memory that are searched word by word, and a clock set by the tests.
+//! A small program behind the router: in-memory pages that are searched word by word, and a clock set by the tests.
 
 use async_trait::async_trait;
 use axum::Router;
@@ -59,9 +59,9 @@ pub struct Backend {
     pub more_of: BTreeSet<String>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: SystemStatus,
-    /// Number of times the status was requested.
+    /// Number of times that the status was requested.
     pub counted: AtomicI64,
-    /// Each count takes a permit, and waits if there is none.
+    /// Each status count takes a permit, and waits if there is none.
     pub gate: Option<Semaphore>,
     /// Number of messages that are still accepted today, if below a day's limit.
     pub room: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Backend {
     pub notes: Vec<QueryError>,
     /// True if queries of any length are searched.
     pub reads_long: bool,
-    /// The text of each page; `None` if it is the snippet.
+    /// The text of each page; `None` if the text is the snippet.
     pub text: Option<Result<String, Withheld>>,
     /// A mistyped query, and the one that is suggested.
     pub slip: Option<(&'static str, &'static str)>,
@@ -152,7 +152,7 @@ impl SearchIndex for Backend {
                 Err(_) => return Err(FindError::BadQuery(QueryError::Cursor)),
             },
         };
-        assert_ne!(query, "panic", "asked to");
+        assert_ne!(query, "panic", "the query asks for a panic");
         self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
         self.fails()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
@@ -240,15 +240,15 @@ impl Clock for HandClock {
     }
 }
 
-/// Returns the value of a future that is ready at once, such as one of a port in memory.
+/// Returns the value of a future that is ready at once, such as one of an in-memory port.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("a port in memory does not wait"),
+        Poll::Pending => panic!("an in-memory port must not wait"),
     }
 }
 
-/// The router with the stages behind it, over ports in memory.
+/// The router with the stages behind it, over in-memory ports.
 pub struct World {
     pub backend: Arc<Backend>,
     pub clock: Arc<HandClock>,
@@ -429,7 +429,7 @@ impl HttpBody for Pieces {
     }
 }
 
-/// Returns a body that yields these pieces (`None`: stays pending), and the counter of its reads.
+/// Returns a body that yields these pieces, where `None` stays pending, and the counter of its reads.
 pub fn body_in_pieces(pieces: impl IntoIterator<Item = Option<Vec<u8>>>) -> (Body, Arc<AtomicUsize>) {
     let reads = Arc::new(AtomicUsize::new(0));
     (Body::new(Pieces(pieces.into_iter().collect(), reads.clone())), reads)
@@ -487,7 +487,7 @@ fn subscribed(sources: &dyn Sources, callbacks: &Callbacks, now: Timestamp) -> C
     ready(callbacks.for_feed(&key, now)).unwrap().unwrap()
 }
 
-/// Returns the settings of the tests; all options are set.
+/// Returns the settings of the tests, in which all options are set.
 pub fn settings() -> PageSettings {
     PageSettings {
         base_url: Some("https://search.example".into()),
@@ -530,7 +530,7 @@ impl Answer {
         scraper::Html::parse_document(&self.body)
     }
 
-    /// Returns the text of the first match of a selector; blanks are run together.
+    /// Returns the text of the first match of a selector, with blanks collapsed.
     pub fn text(&self, selector: &str) -> String {
         self.all(selector).into_iter().next().unwrap_or_default()
     }

@@ -11,8 +11,8 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 use url::Url;
 
-/// Time for which an answer of robots.txt may be used (RFC 9309 §2.4). The number is deliberately written here a second
-/// time instead of being taken from the policy.
+/// Time for which an answer of robots.txt may be used (RFC 9309 §2.4). The number is deliberately written here again
+/// instead of being taken from the policy.
 const ROBOTS_AGE: Moment = 24 * HOUR;
 /// Time for which an older copy may be used while robots.txt cannot be reached.
 const ROBOTS_OLD: Moment = 30 * 24 * HOUR;
