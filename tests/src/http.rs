@@ -63,7 +63,6 @@ pub(crate) struct HttpCall<'a> {
     pub(crate) patience: Duration,
 }
 
-/// Sends a request on a new connection.
 pub(crate) fn exchange(addr: SocketAddr, call: &HttpCall<'_>) -> std::io::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&addr, call.patience)?;
     stream.set_read_timeout(Some(call.patience))?;

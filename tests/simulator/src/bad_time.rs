@@ -47,12 +47,10 @@ pub(crate) fn failure_at(bad_times: &[BadTime], now: Moment) -> Option<WebFailur
     bad_times.iter().find(|bad| bad.from <= now && now < bad.to).map(|bad| bad.failure)
 }
 
-/// Returns a reply with this status and without a body.
 pub(crate) fn status(code: u16) -> Reply {
     Reply { status: code, ..Reply::default() }
 }
 
-/// Returns a 200 reply with a document of this media type.
 pub(crate) fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
     let mut reply = Reply { body: body.into(), ..status(200) };
     reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));

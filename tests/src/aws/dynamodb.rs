@@ -68,7 +68,6 @@ impl Asked {
         asked
     }
 
-    /// Returns the body to be forwarded.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.request.to_string().into_bytes()
     }

@@ -13,7 +13,6 @@ pub(crate) fn size(item: &Value) -> usize {
     item.as_object().into_iter().flatten().map(|(name, value)| name.len() + attribute(value)).sum()
 }
 
-/// Returns the bytes of an attribute's value.
 fn attribute(value: &Value) -> usize {
     let Some((kind, value)) = value.as_object().and_then(|tagged| tagged.iter().next()) else { return 0 };
     let text = value.as_str().unwrap_or_default();

@@ -177,7 +177,6 @@ impl Meter {
         self.call(call, &charges);
     }
 
-    /// Counts units of one line.
     pub(crate) fn count(&self, line: Line, units: f64) {
         self.lock().add(line, 1, units);
     }
@@ -192,7 +191,6 @@ impl Meter {
         }
     }
 
-    /// Counts an object that was put.
     pub(crate) fn object(&self, bytes: usize) {
         self.lock().object_bytes += bytes as u64;
     }

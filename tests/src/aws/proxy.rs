@@ -152,7 +152,6 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
 }
 
 impl Shared {
-    /// Forwards a call and meters it.
     async fn carry_out(&self, call: &Call, path: &str, mut outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
         let asked = (call.service == Service::DynamoDb).then(|| Asked::of(&call.operation, &outgoing.body));
         if let Some(asked) = &asked {
@@ -175,7 +174,6 @@ impl Shared {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Forwards a request to the endpoint and reads its answer.
     async fn forward(&self, path: &str, outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
         let Outgoing { mut head, body } = outgoing;
         head.uri = format!("{}{path}", self.endpoint).parse::<Uri>().map_err(|_| Cut)?;

@@ -16,7 +16,6 @@ pub struct Sent {
     pub bytes: u64,
 }
 
-/// Returns the charges of a call.
 pub(crate) fn charges(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
     let bytes = match operation {
         "SendMessage" => message(request),
@@ -75,7 +74,6 @@ fn attributes(message: &Value) -> usize {
     of_attributes(&message["MessageAttributes"])
 }
 
-/// Returns the bytes of a message's attributes.
 pub(crate) fn of_attributes(attributes: &Value) -> usize {
     let Some(attributes) = attributes.as_object() else { return 0 };
     let value = |value: &Value| -> usize {

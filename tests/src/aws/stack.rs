@@ -443,7 +443,6 @@ impl Stack {
     }
 }
 
-/// Deploys the built template.
 fn sam_deploy(emulator: &Emulator, how: &[&str], parameters: &[(&str, &str)], home: &Path) {
     let template = named("CURLEW_FUNCTIONS", "target/stack").join("template.yaml");
     let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));

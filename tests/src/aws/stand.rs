@@ -278,7 +278,6 @@ impl Stand {
         tables.iter().flat_map(|table| self.stack.items(table)).map(|item| super::item::size(&item)).sum()
     }
 
-    /// Deletes a schedule.
     fn unschedule(&self, schedule: &str) {
         let path = format!("/schedules/{}", self.stack.called(schedule));
         let scope = format!(

@@ -79,7 +79,6 @@ pub(super) struct UnderWay<'a> {
 }
 
 impl Waits {
-    /// Begins a call.
     pub(super) fn begin(&self, call: &Call) -> UnderWay<'_> {
         let began = Instant::now();
         let mut callers = self.lock();

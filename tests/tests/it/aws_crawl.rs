@@ -79,7 +79,6 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.end();
 }
 
-/// Sets the stack's settings to this text.
 fn state(stack: &Stack, text: &str) -> Ran {
     stack.run(&["config", "set", &Store::alone().file("curlew.toml", text)])
 }
@@ -191,7 +190,6 @@ fn target(host: &str) -> String {
     format!("WARC-Target-URI: http://{host}/")
 }
 
-/// Returns the raw pages of a stack, decompressed.
 fn raw_pages(stack: &Stack) -> String {
     let keys = stack.api().keys(stack.bucket(), "raw/");
     let objects = keys.iter().map(|key| stack.api().object(stack.bucket(), key));

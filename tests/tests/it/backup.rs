@@ -28,7 +28,6 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Writes a backup beside the store.
 #[track_caller]
 fn back_up(store: &Store, name: &str) -> PathBuf {
     let to = store.around().join(name);

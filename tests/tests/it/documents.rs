@@ -75,7 +75,6 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Returns the block of a page that starts with `beginning`.
 #[track_caller]
 pub(crate) fn block(page: &str, beginning: &str) -> String {
     let block = blocks(page).into_iter().find(|block| block.text.starts_with(beginning));
@@ -282,7 +281,6 @@ fn what_a_stack_costs_is_what_was_measured() {
     }
 }
 
-/// Returns all documents of the repository.
 fn documents() -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![root().to_owned()], vec![]);
     while let Some(folder) = folders.pop() {

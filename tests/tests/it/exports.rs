@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 
 const FORMATS: [&str; 3] = ["jsonl", "csv", "parquet"];
 
-/// A crawled store, with its web.
 fn crawled(prefix: &str) -> (Web, Store) {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: prefix.into() });
     let store = Store::crawled(&web);

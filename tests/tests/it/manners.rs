@@ -77,7 +77,6 @@ fn words(seed: &str, count: usize) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the media type and the document of a path.
 fn document(host: &str, path: &str) -> (&'static str, String) {
     let title = words(&format!("{host}{path}"), 4);
     match path {

@@ -81,7 +81,6 @@ impl Client {
         self.send("s3", method, path, "", body).unwrap()
     }
 
-    /// Creates a table with the key `k`.
     fn with_table(self) -> Client {
         self.dynamo(
             "CreateTable",

@@ -23,7 +23,7 @@ print(json.dumps([{'name': f.name, 'type': f.type, 'samples': [[s.name, s.labels
                   for f in families(sys.stdin.read())]))
 ";
 
-/// Parses metrics. Python prints numbers that are not finite in a form that is no JSON, so these are replaced.
+/// Parses metrics. Panics if a number is not finite, because Python prints such a number in a form that is not JSON.
 fn read(text: &str) -> Vec<Value> {
     let python = std::env::var_os("CURLEW_OPENMETRICS")
         .expect("CURLEW_OPENMETRICS names a Python with prometheus-client: `cargo xtask test` installs it");

@@ -77,7 +77,6 @@ impl Root {
         root
     }
 
-    /// Copies the libraries that a program is linked to.
     fn copy_libraries(&self, program: &str) {
         for library in tool(&["ldd", program]).split_whitespace().filter(|word| word.starts_with('/')) {
             let copy = self.path(library);

@@ -93,7 +93,6 @@ fn resource(text: &str) -> Option<String> {
     (text == "\"*\"").then(|| "*".to_owned())
 }
 
-/// Returns the texts in double quotes.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('"').skip(1).step_by(2).collect()
 }
@@ -111,7 +110,6 @@ fn every_right_of_a_role_has_its_reason() {
     );
 }
 
-/// Returns the text of a resource of the template.
 fn resource_named<'a>(template: &'a str, name: &str) -> &'a str {
     let text = template.split_once(&format!("\n  {name}:\n")).unwrap_or_else(|| panic!("no {name}")).1;
     text.split("\n\n").next().unwrap_or(text)
@@ -138,7 +136,7 @@ fn the_bucket_and_every_queue_want_tls_and_the_secret_is_never_replaced() {
         secret.contains("web-secret\"\n            Condition: {\"Null\": {\"s3:if-none-match\": \"true\"}}"),
         "{secret}"
     );
-    // Only the search page may write the secret at all, and it may not read the settings folder.
+    // Only the search page may write the secret at all, and it may not read the whole folder of settings.
     let granted = granted(&template);
     assert_eq!(writers(&granted, "web-secret"), BTreeSet::from(["web".to_owned()]));
     assert!(!granted.contains(&("web".to_owned(), "s3:GetObject".into(), "DataBucket/config/*".into())));

@@ -17,7 +17,6 @@ pub(crate) fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
     profiles
 }
 
-/// Returns the text of a parameter of the template.
 fn parameter(name: &str) -> String {
     let template = read("infra/template.yaml");
     let (_, parameters) = template.split_once("\nParameters:").expect("there are parameters");

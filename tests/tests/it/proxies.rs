@@ -134,7 +134,6 @@ fn serves_visitors(proxy: &Proxy) {
     assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/v1/search?q=tide", &[], "").status, 200, "another visitor");
 }
 
-/// Returns a decompressed body.
 fn unzipped(folder: &Path, body: &[u8]) -> String {
     let file = folder.join("body.gz");
     std::fs::write(&file, body).unwrap();

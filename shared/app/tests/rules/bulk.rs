@@ -19,7 +19,6 @@ fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
     }
 }
 
-/// Adds indexed pages, each on a host of its own.
 async fn with_pages(world: &TestWorld, count: u64) {
     let template = accepted(HOME);
     for n in 0..count {

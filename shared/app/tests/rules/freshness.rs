@@ -107,7 +107,6 @@ impl Blog {
     }
 }
 
-/// Returns a made-up word.
 fn made_up_word(luck: u64) -> String {
     let syllable = |n: u32| {
         let part = luck >> (8 * n);

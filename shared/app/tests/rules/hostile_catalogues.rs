@@ -19,7 +19,6 @@ async fn site(world: &TestWorld, request: BackfillRequest) {
     begin(world, HOME, request).await;
 }
 
-/// Serves these bytes as a sitemap.
 fn serve(world: &TestWorld, body: Vec<u8>) {
     let mut reply = text(body);
     reply.headers.content_type = Some("text/xml".to_owned());

@@ -162,7 +162,7 @@ async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_
         (Ok(text(short(0))), vec![A, B]),
         (Ok(text(refresh(0))), vec![A, B]),
         (Ok(by_header), vec![A, B]),
-        // After so many seconds the page may be meant to be read first.
+        // A page that leads on only after some seconds may be meant to be read.
         (Ok(text(html(&refresh(3)))), vec![A]),
         (moved(302, "/c"), vec![A, C]),
     ] {

@@ -34,7 +34,6 @@ async fn run(world: &TestWorld, job: &PollsJob) -> Verdict {
     world.program().run(&Job::new(job.clone())).await.unwrap()
 }
 
-/// Delivers a message once more.
 async fn run_again(world: &TestWorld, job: &PollsJob) -> Verdict {
     world.program().run(&Job::new(job.clone()).again()).await.unwrap()
 }

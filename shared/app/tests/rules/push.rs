@@ -11,7 +11,6 @@ use url::form_urlencoded;
 
 const HUB: &str = "https://hub.example/";
 
-/// Returns the feed with these items and a link to its hub.
 fn announced(items: &str, etag: &str) -> Reply {
     let mut reply = tagged(items, etag);
     reply.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
@@ -36,7 +35,6 @@ impl Listening {
         Listening { world, subscribe, pushes }
     }
 
-    /// Polls the feed in its next slot.
     async fn poll(&self) -> Verdict {
         self.world.next_slot().await;
         self.poll_stage().run(&self.poll_job()).await.unwrap()
@@ -51,7 +49,6 @@ impl Listening {
         Envelope::new(PollJob::new(key(FEED), FEED.into()))
     }
 
-    /// Takes the waiting subscription jobs out of the queue.
     async fn jobs(&self) -> Vec<Envelope<SubscribeJob>> {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
@@ -64,7 +61,6 @@ impl Listening {
         jobs
     }
 
-    /// Runs the only subscription job.
     async fn ask(&self) -> Verdict {
         let jobs = self.jobs().await;
         assert_eq!(jobs.len(), 1);

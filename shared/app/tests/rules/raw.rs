@@ -85,7 +85,7 @@ async fn what_is_removed_is_in_no_raw_page() {
         assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new(), "{reason:?}");
         assert_eq!(fsck(&world).await.damage, []);
     }
-    // Removal by the operator has the same effect.
+    // Every other removal has the same effect, such as the one by screening.
     let world = published_as(kept("whimbrel")).await;
     removal(&world).remove(&page(A), Gone::Screened).await.unwrap();
     assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new());

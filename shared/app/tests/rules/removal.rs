@@ -8,7 +8,6 @@ use curlew_people::audit::{Audit, Subject};
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring \
     it sings over the moor, and in autumn it comes down to the coast again with its young of the year.";
 
-/// Returns a document with a title and a text.
 fn document(title: &str, text: &str) -> Reply {
     let body = format!(
         "<html><head><title>{title}</title></head><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
@@ -16,7 +15,6 @@ fn document(title: &str, text: &str) -> Reply {
     html_reply(body)
 }
 
-/// Returns a world with indexed pages.
 async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;

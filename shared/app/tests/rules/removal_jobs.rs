@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
 
-/// Returns a world with an indexed page and its record.
 async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;
@@ -24,7 +23,6 @@ async fn recheck(world: &TestWorld, reply: Reply) {
     assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
 }
 
-/// Returns the waiting removals.
 async fn waiting(world: &TestWorld) -> Vec<(RemovalJob, Timestamp)> {
     let jobs = world.queued(QueueName::Remove).await.into_iter();
     jobs.map(|(job, due)| if let Job { work: Work::Remove(job), .. } = job { (job, due) } else { panic!("{job:?}") })

@@ -77,7 +77,6 @@ pub(crate) async fn published_as(reply: Reply) -> TestWorld {
     published_in(TestWorld::new(), reply).await
 }
 
-/// Publishes a page that has this reply in this world.
 pub(crate) async fn published_in(world: TestWorld, reply: Reply) -> TestWorld {
     publish_as(&world, reply).await;
     world
@@ -146,7 +145,7 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
         assert_eq!(finds(&world, "curlew").await, 0, "{publishes}");
         let segments = traces(&world, &["whimbrel", "godwit", "dunlin"]).await;
         let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
-        // A record that was replaced twice before publishing is erased by the publishing.
+        // No segment may keep a record of the page, whether the revisions were published or not.
         assert!(left.is_empty(), "{publishes}: {left:?}");
         for _ in 0..3 {
             world.index().refresh(2026).await.unwrap();

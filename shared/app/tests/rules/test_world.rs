@@ -100,7 +100,6 @@ impl TestWorld {
         TestWorld { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
 
-    /// Returns the stages over this world's ports.
     pub(crate) fn program(&self) -> Program {
         Program::over(self.politeness.clone(), self.ports.clone(), self.judge.clone())
     }
@@ -177,7 +176,6 @@ impl TestWorld {
         self.fetch(&visit("example.org", urls, &new())).await
     }
 
-    /// Visits new pages and extracts them.
     pub(crate) async fn crawl(&self, urls: &[&str]) {
         self.visit(urls).await;
         self.extract_all().await;
@@ -197,7 +195,6 @@ impl TestWorld {
         }
     }
 
-    /// Runs the removals that a stage has sent.
     pub(crate) async fn remove_what_was_sent(&self) {
         for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
             let Ok(Job { work: Work::Remove(job), .. }) = &delivery.job else { panic!("a removal: {delivery:?}") };
@@ -218,12 +215,10 @@ impl TestWorld {
         Mailbox { inbox, queue, clock: self.politeness.clock.clone() }
     }
 
-    /// Returns the waiting extractions.
     pub(crate) async fn extract_jobs(&self) -> Vec<ExtractJob> {
         self.queued(QueueName::Extract).await.iter().map(|(job, _)| *page_job(job).work).collect()
     }
 
-    /// Runs all waiting extractions.
     pub(crate) async fn extract_all(&self) {
         let jobs: Vec<_> = self.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
         let ends = self.extract().run_batch(&jobs).await;
@@ -260,7 +255,6 @@ impl TestWorld {
         Sample { politeness, pages, queue }
     }
 
-    /// Returns the keys of objects with this prefix.
     pub(crate) async fn keys(&self, prefix: &str) -> Vec<String> {
         self.blobs.list(prefix, None, 100_000).await.unwrap()
     }
@@ -283,14 +277,12 @@ impl TestWorld {
         if let Some(PageState::Gone { reason }) = self.state(url).await { Some(reason) } else { None }
     }
 
-    /// Returns the record of an accepted page.
     pub(crate) async fn record(&self, url: &str) -> Record {
         let state = self.state(url).await;
         let Some(PageState::Accepted { location, .. }) = state else { panic!("{url}: {state:?}") };
         RecordReader(self.blobs.as_ref()).read(&location).await.unwrap().unwrap()
     }
 
-    /// Returns the URLs of all calls of this kind, in order.
     pub(crate) fn urls(&self, kind: CallKind) -> Vec<String> {
         self.calls(kind).into_iter().map(|call| call.url).collect()
     }
@@ -308,12 +300,10 @@ impl TestWorld {
         visits.remove(0)
     }
 
-    /// Returns the number of calls to a URL.
     pub(crate) fn called(&self, url: &str) -> usize {
         self.web.calls().iter().filter(|call| call.url == url).count()
     }
 
-    /// Serves an article with this markup in its head.
     pub(crate) fn serve_page(&self, url: &str, head: &str) {
         self.web.serve(url, "text/html", html(head));
     }
@@ -347,7 +337,6 @@ impl TestWorld {
         }
     }
 
-    /// Returns the stored feed of a URL.
     pub(crate) async fn feed_at(&self, url: &str) -> Option<FeedSource> {
         match self.sources.get(&key(url)).await.unwrap() {
             Some((Source::Feed(feed), _)) => Some(feed),
@@ -404,14 +393,12 @@ impl TestWorld {
         row
     }
 
-    /// Changes the stored row of a page.
     pub(crate) async fn change_page(&self, id: &PageId, change: impl FnOnce(&mut Page)) {
         let (mut row, seen) = self.pages.get(id).await.unwrap().unwrap();
         change(&mut row);
         self.pages.swap(seen, &row).await.unwrap();
     }
 
-    /// Changes the stored row of a source.
     pub(crate) async fn change(&self, key: &SourceKey, change: impl FnOnce(&mut Source)) {
         let (mut row, seen) = self.sources.get(key).await.unwrap().unwrap();
         change(&mut row);
@@ -492,7 +479,6 @@ pub(crate) fn status(status: u16) -> Reply {
     Reply { status, ..Reply::default() }
 }
 
-/// Returns a 200 reply with this body.
 pub(crate) fn text(body: impl Into<Bytes>) -> Reply {
     Reply { body: body.into(), ..status(200) }
 }
@@ -515,7 +501,6 @@ pub(crate) fn rss(items: &str) -> String {
     )
 }
 
-/// Returns a feed with these items and an entity tag.
 pub(crate) fn tagged(items: &str, etag: &str) -> Reply {
     let mut reply = text(rss(items));
     reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
@@ -536,13 +521,11 @@ pub(crate) fn html(head: &str) -> String {
     )
 }
 
-/// Returns the URLs of a visit.
 pub(crate) fn visited(job: &Job) -> Vec<&str> {
     let Work::Fetch(visit) = &job.work else { panic!("no visit: {job:?}") };
     visit.items.iter().map(|item| item.url.as_str()).collect()
 }
 
-/// Returns the extraction of a job.
 pub(crate) fn page_job(job: &Job) -> PageJob {
     let Work::Extract(page) = &job.work else { panic!("no page: {job:?}") };
     job.with(page.clone())

@@ -291,7 +291,7 @@ async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
         let row = Page::new(record.id, record.url, host("example.org"), state, world.now());
         assert!(world.pages.insert(&row).await.unwrap());
     }
-    // One image was never fetched, and another one has an empty thumbnail.
+    // Two images were never fetched, and a third one gave no thumbnail.
     for n in 2..10 {
         let bytes = if n == 2 { Bytes::new() } else { Bytes::from(vec![0xff; 5_000]) };
         world.blobs.put(&thumbnail_key(&image(n)), bytes).await.unwrap();

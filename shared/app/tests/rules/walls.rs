@@ -17,7 +17,6 @@ fn with_header(code: u16, name: &str, value: &str) -> Reply {
     reply
 }
 
-/// Returns a page without a wall.
 fn open_page(name: &str) -> Reply {
     let image = format!("<meta property=og:image content=\"https://example.org/{name}.jpg\">");
     document(&format!("Page {name}"), &image, &own(name))
@@ -72,7 +71,6 @@ async fn hold(world: &TestWorld) -> Option<HoldReason> {
     hold.map(|hold| hold.reason).filter(|reason| *reason != HoldReason::Rest)
 }
 
-/// Returns the number of calls to the site so far.
 fn calls(world: &TestWorld) -> usize {
     world.web.calls().iter().filter(|call| call.url.starts_with(HOME)).count()
 }

@@ -30,7 +30,6 @@ pub(crate) fn posts(world: &TestWorld) -> Vec<Call> {
     world.calls(CallKind::Receiver).into_iter().filter(|call| call.post.is_some()).collect()
 }
 
-/// Returns the titles of the posted pages, in order.
 pub(crate) fn titles(posts: &[Call]) -> Vec<String> {
     let titles = |call: &Call| -> Vec<String> {
         let body: Value = serde_json::from_slice(&call.post.as_ref().unwrap().body).unwrap();
@@ -205,7 +204,6 @@ async fn stored(world: &TestWorld) -> usize {
     world.blobs.list("watches/", None, 2 * MAX_WATCHES).await.unwrap().len()
 }
 
-/// Adds watches until there are `most`.
 async fn fill(world: &TestWorld, most: usize) {
     for n in stored(world).await..most {
         world.blobs.put(&format!("watches/{n:016x}.json"), Bytes::from_static(b"{}")).await.unwrap();

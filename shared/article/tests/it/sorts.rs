@@ -7,7 +7,6 @@ fn assert_text(html: &str, parts: &[&str], others: &[&str]) {
     assert_parts(&read(html).text, parts, others);
 }
 
-/// Returns the paragraphs of [`WALK`] as markup.
 fn walk() -> String {
     WALK.map(|text| format!("<p>{text}</p>")).concat()
 }

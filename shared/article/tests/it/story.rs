@@ -7,7 +7,6 @@ pub(crate) fn read(html: &str) -> Article {
     read_at(html, "https://site.example.org/news/a-story")
 }
 
-/// Reads the page with this URL.
 pub(crate) fn read_at(html: &str, url: &str) -> Article {
     extract(html, &url.parse().unwrap(), &Limits::default()).unwrap()
 }

@@ -104,7 +104,6 @@ fn streamed_parts_in_a_chain_are_put_in_their_places_only_as_deep_as_a_page_can_
     assert!(two.total() <= one.total() * 5 / 2, "{one:?} {two:?}");
 }
 
-/// Generates fragments of slow pages.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = "<b>|<i x=1>|<font size=3>|<a href=/x>|</a>|</b>|</i>|</p>|</div>|</td>|</span>|<p>|<div>|<span>|<hr>|<br>|\
         <table>|<tr>|<td>|<caption>|</table>|<ul>|<li>|<dl><dd>|<button>|<select>|<option>|<svg>|<foreignObject>|\

@@ -92,7 +92,6 @@ impl Page {
     }
 }
 
-/// Returns one split of some pages.
 pub(crate) fn split(pages: &[Page]) -> Split {
     splits(pages, 1).remove(0)
 }
@@ -107,7 +106,6 @@ pub(crate) fn splits(pages: &[Page], count: usize) -> Vec<Split> {
     pages.chunks(pages.len().div_ceil(count)).map(open).collect()
 }
 
-/// Builds a split of some pages.
 pub(crate) fn built(pages: &[Page]) -> SplitBuilt {
     build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
 }

@@ -9,7 +9,6 @@ fn found(split: &Split, text: &str) -> Vec<String> {
     sorted(names(&results).into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the answer to a query, and the suggested query.
 fn suggested(split: &Split, text: &str) -> (Results, Option<String>) {
     let request = first(text, 9);
     let results = search(&[split], &Hidden::default(), &request).unwrap();

@@ -265,7 +265,6 @@ fn must_fit(value: &Value, schema: &Value, schemas: &Value) {
     value.as_array().into_iter().flatten().for_each(|item| must_fit(item, &schema["items"], schemas));
 }
 
-/// Returns a parameter of a path in the description.
 fn parameter<'a>(document: &'a Value, path: &str, name: &str) -> &'a Value {
     let all = document["paths"][path]["get"]["parameters"].as_array().unwrap();
     &all.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"]

@@ -14,7 +14,6 @@ async fn begin(world: &World, host: &str) -> Answer {
     world.fill_in("/owner", &[("host", host)]).await
 }
 
-/// Returns the path of a new claim's page.
 async fn claim(world: &World) -> String {
     let answer = begin(world, "https://Example.org/").await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);

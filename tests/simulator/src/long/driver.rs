@@ -253,7 +253,6 @@ impl Crawler {
         Ok(())
     }
 
-    /// Blocks some hosts.
     async fn block_some(&self) -> Result<(), StageError> {
         for (n, place) in self.world.web.places.iter().enumerate().step_by(BLOCKED) {
             self.program.desk.blocks.block(&place.key).await?;

@@ -359,7 +359,6 @@ fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// No task panics.
 fn nobody_panics(trace: &Trace) -> Result<(), Violation> {
     match trace.panics.first() {
         Some(what) => violated("nobody panics", trace.end.at, what.clone()),

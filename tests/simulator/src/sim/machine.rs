@@ -123,7 +123,6 @@ fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     }
 }
 
-/// Returns the fault rates of one machine.
 pub(super) fn rates(shared: &Shared, number: usize) -> Rates {
     let mut dice = Dice::new(shared.plan.seed, "rates");
     let duplicate = if shared.plan.duplicates { *dice.pick(&[0, 3, 10]) } else { 0 };

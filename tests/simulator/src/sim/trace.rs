@@ -49,7 +49,7 @@ impl CallResult {
 pub(super) struct LedgerSnapshot {
     pub(super) lease: Option<(u64, Timestamp)>,
     pub(super) hold: Option<Timestamp>,
-    /// True if the host of the URL is blocked, and was already blocked as long ago as a block may be overlooked.
+    /// True if the host of the URL is blocked, and was already blocked [`TOO_LATE`](super::late::TOO_LATE) earlier.
     pub(super) blocked: bool,
 }
 

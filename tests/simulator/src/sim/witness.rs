@@ -221,7 +221,6 @@ impl Settlement for Witness<'_> {
     }
 }
 
-/// Panics without printing to standard error.
 fn panic_quietly() -> ! {
     std::panic::resume_unwind(Box::new("a page that is too much, by plan"))
 }

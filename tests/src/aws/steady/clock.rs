@@ -19,7 +19,6 @@ pub(super) fn began() -> Instant {
     *BEGAN.get().expect("the simulation has begun")
 }
 
-/// Returns the simulated time.
 pub(super) fn now() -> Timestamp {
     let passed = BEGAN.get().map(Instant::elapsed).unwrap_or_default();
     START + Millis(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))

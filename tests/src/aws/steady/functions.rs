@@ -32,7 +32,6 @@ static BYTES: AtomicU64 = AtomicU64::new(0);
 /// Names of the metrics that functions have written since the set was last read.
 static METRICS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Counts log lines.
 pub(super) fn logged(bytes: &[u8]) {
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
     LINES.fetch_add(lines, Ordering::Relaxed);
@@ -75,7 +74,6 @@ pub(super) struct Process {
 }
 
 impl DeployedFunction {
-    /// Runs an invocation and bills it.
     pub(super) async fn invoke(&self, event: Value, messages: usize) -> Value {
         let idle = {
             let mut idle = lock(&self.idle);

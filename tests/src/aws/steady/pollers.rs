@@ -45,7 +45,6 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Starts the pollers.
     pub(super) fn start(self) {
         let free = Arc::new(Semaphore::new(self.size.at_once));
         for _ in 0..POLLERS {

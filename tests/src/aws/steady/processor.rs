@@ -83,7 +83,6 @@ impl Processor {
         self.work(WORK.service_call + more).await;
     }
 
-    /// Accounts for a call to a site.
     pub(super) async fn visited(&self, kind: CallKind, is_new: bool) {
         let document = match kind {
             CallKind::Robots => WORK.robots,

@@ -44,12 +44,10 @@ struct QueueState {
 pub(super) struct Queues(Mutex<BTreeMap<String, Arc<MemoryQueue>>>);
 
 impl Queues {
-    /// Returns the queue of this name.
     pub(super) fn named(&self, name: &str) -> Arc<MemoryQueue> {
         Arc::clone(lock(&self.0).entry(name.to_owned()).or_default())
     }
 
-    /// Answers a function's request.
     pub(super) fn call(&self, operation: &str, request: &Value) -> Value {
         let address = request["QueueUrl"].as_str().or_else(|| request["QueueName"].as_str()).unwrap_or_default();
         let queue = self.named(address.rsplit('/').next().unwrap_or_default());
@@ -161,7 +159,6 @@ impl MemoryQueue {
         }
     }
 
-    /// Deletes a message that is in flight.
     pub(super) fn delete(&self, handle: &str) {
         lock(&self.state).in_flight.remove(handle);
     }

@@ -74,7 +74,7 @@ pub struct Measured {
     pub idle: (u64, Metered),
     /// Minutes of everyday use, and their cost.
     pub everyday: (u64, Metered),
-    /// Polls made in whole cycles (in the windows, and before and after them), and polls due.
+    /// Polls that were made in, shortly before and shortly after the windows, and polls that were due.
     pub polls: (u64, u64),
     /// Mean number of metrics that functions wrote in a window. Each is billed by the hour.
     pub metrics: f64,
@@ -399,24 +399,20 @@ impl SimulatedStack {
     }
 }
 
-/// Returns the id of the mapping of a queue.
 fn mapping_id(name: &str) -> String {
     format!("mapping-of-{name}")
 }
 
-/// Returns the feed with this number.
 fn feed(number: u64) -> FeedSource {
     let url = Url::parse(&Sites::feed(number)).unwrap();
     let key = address::source_key(&url);
     FeedSource::new(key.clone(), address::slot(&key), url.as_str())
 }
 
-/// Returns the first instant of a cycle.
 fn start_of(cycle: u64) -> Instant {
     began() + Duration::from_millis(CYCLE.0 * cycle)
 }
 
-/// Returns the row of a feed.
 async fn stored(rows: &dyn Sources, key: &SourceKey) -> (FeedSource, Version) {
     match rows.get(key).await.expect("a row is read") {
         Some((Source::Feed(row), seen)) => (row, seen),

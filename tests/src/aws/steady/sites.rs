@@ -117,7 +117,6 @@ struct WebState {
 }
 
 impl Sites {
-    /// Creates a web without sites.
     pub(super) fn new(seed: u64) -> Sites {
         let spec = Uniform {
             hosts: FARM.0 as usize,
@@ -131,7 +130,6 @@ impl Sites {
         Sites { farm, state: Mutex::new(state) }
     }
 
-    /// Returns the URL of the feed with this number.
     pub(super) fn feed(number: u64) -> String {
         match number % 100 < ON_PLATFORMS {
             true => format!("https://paper-{number}.{}/feed.xml", PLATFORMS[(number / 100 % 5) as usize]),
@@ -139,7 +137,6 @@ impl Sites {
         }
     }
 
-    /// Adds the sites of these feeds.
     pub(super) fn add(&self, histories: Vec<History>) {
         let mut state = lock(&self.state);
         for History { number, rate, published } in histories {

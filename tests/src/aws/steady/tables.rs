@@ -20,7 +20,6 @@ type Key = (String, String);
 pub(super) struct Tables(BTreeMap<String, BTreeMap<Key, Value>>);
 
 impl Tables {
-    /// Deletes all rows of a table.
     pub(super) fn clear(&mut self, table: &str) {
         self.0.remove(table);
     }
@@ -31,7 +30,6 @@ impl Tables {
         rows.fold(Stored::default(), |sum, row| Stored { rows: sum.rows + 1, bytes: sum.bytes + size(row) })
     }
 
-    /// Answers a request with a status and a body.
     pub(super) fn call(&mut self, operation: &str, request: &Value) -> (u16, Value) {
         let table = request["TableName"].as_str().unwrap_or_default().to_owned();
         match operation {

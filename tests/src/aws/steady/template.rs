@@ -31,19 +31,16 @@ pub fn dispatch_every() -> u64 {
 }
 
 impl Template {
-    /// Reads the template of this repository.
     pub(super) fn read() -> Template {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../infra/template.yaml");
         Template(std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
     }
 
-    /// Returns the size of a function.
     pub(super) fn function(&self, name: &str) -> FunctionSize {
         let number = |field| u32::try_from(self.number(name, field)).unwrap();
         FunctionSize { memory_mb: number("MemorySize"), timeout: Duration::from_secs(self.number(name, "Timeout")) }
     }
 
-    /// Returns the mapping of a function.
     pub(super) fn mapping(&self, name: &str) -> MappingSize {
         let count = |field| usize::try_from(self.number(name, field)).unwrap();
         MappingSize {
@@ -53,7 +50,6 @@ impl Template {
         }
     }
 
-    /// Returns the default of a parameter.
     pub(super) fn parameter(&self, name: &str) -> String {
         self.resolved(&format!("!Ref {name}"))
     }

@@ -100,7 +100,6 @@ impl Report {
         Bill::of(&metered)
     }
 
-    /// Prints the report as Markdown.
     pub(crate) fn print(&self) {
         let (pages, month) = (self.million_pages(), self.month_of_polls());
         println!("# Cost\n\n{LEFT_OUT} Prices of {REGION}, {READ_ON}.\n");
@@ -193,7 +192,6 @@ impl Report {
     }
 }
 
-/// Returns the number of ticks of dispatch in a month.
 fn ticks() -> f64 {
     MINUTES / dispatch_every() as f64
 }

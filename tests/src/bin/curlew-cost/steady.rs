@@ -171,7 +171,6 @@ impl Month {
         );
     }
 
-    /// Prints traffic and storage.
     fn print_beside(&self, options: &Options, measured: &Measured, scale: f64) {
         let recheck_scale = options.stored / RECHECKS_ONE_IN * DAYS / measured.rechecked.0.max(1) as f64;
         let out = measured.traffic.bytes_out as f64 * scale + measured.recheck_traffic.bytes_out as f64 * recheck_scale;

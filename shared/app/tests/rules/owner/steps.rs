@@ -33,7 +33,6 @@ async fn two_hosts(limits: StepLimits) -> Town {
 }
 
 impl Town {
-    /// Takes the next job from the queue of removals.
     async fn next_job(&self) -> Option<Envelope<OwnJob>> {
         let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
         let delivery = deliveries.into_iter().next()?;
@@ -79,7 +78,6 @@ impl Town {
         (of(HOST), of(OTHER))
     }
 
-    /// Returns the number of segments that contain a word.
     async fn segments_with(&self, word: &str) -> usize {
         traces(&self.world, &[word]).await.iter().filter(|key| key.starts_with("segments/")).count()
     }
