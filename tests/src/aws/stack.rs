@@ -5,10 +5,10 @@
 //!
 //! - SAM's own bucket, to which SAM uploads the zips: [`ARTIFACTS`];
 //! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six times their
-//! timeout: [`Stack::hide_for`];
+//!   timeout: [`Stack::hide_for`];
 //! - the timeout of a function, since a job that died comes back when that is over: [`Stack::time_out_after`];
 //! - settings without a parameter in the template, since only tests need them: [`Stack::set`], which publishes a
-//! version of each function, as a deployment does;
+//!   version of each function, as a deployment does;
 //! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
 //! - mappings that are stopped so that a test can itself call a function with the queue's messages: [`Stack::map`].
 //!

@@ -45,7 +45,7 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
         let lines = stack.logged("dispatch");
         let wrong: Vec<_> = lines.iter().filter(|line| line["level"] != "INFO" && line["level"] != "DEBUG").collect();
         assert!(wrong.is_empty(), "{wrong:?}");
-        // Four mappings are switched off at first. Later three are switched on and off again; pages that discovery
+        // Four mappings are switched off at first. Later three are switched on and off again; feeds that discovery
         // finds are not polled at once.
         let switched = |on: &str| lines.iter().filter(|line| line.to_string().contains(on)).count();
         assert!(

@@ -75,7 +75,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
 }
 
 /// 1. Two calls to one host key never overlap, and they are never closer than the pause or the known Crawl-delay,
-/// across all stages and machines. No call outlasts the lease that it is made under.
+///    across all stages and machines. No call outlasts the lease that it is made under.
 fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     const NAME: &str = "1 no overlap, no hurry";
     let mut last: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
@@ -106,7 +106,7 @@ fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
 }
 
 /// 2. No call is made that robots.txt, a hold, a block or an exclusion forbids. A visit that was refused makes no
-/// further calls.
+///    further calls.
 fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "2 nothing forbidden";
     let mut ended: BTreeMap<(&HostKey, u64), &str> = BTreeMap::new();
@@ -146,8 +146,8 @@ fn nothing_private(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 4. Nothing vanishes. An entry that was seen in a feed, or in a document that a backfill has read, ends in exactly
-/// one of: accepted (or gone since), rejected with a reason, an alias of another page, parked, dead-lettered with its
-/// error. A backfill that has not ended has a job.
+///    one of: accepted (or gone since), rejected with a reason, an alias of another page, parked, dead-lettered with
+///    its error. A backfill that has not ended has a job.
 fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "4 nothing vanishes";
     let end = &trace.end;
@@ -236,8 +236,8 @@ fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 8. A worker settles a job according to the end of its run. A job that is done is acknowledged. A job that waits, or
-/// that a port asks to slow down, waits that long and counts as no failure. A job that failed is tried again later,
-/// four times, and is then given up.
+///    that a port asks to slow down, waits that long and counts as no failure. A job that failed is tried again later,
+///    four times, and is then given up.
 fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
     for run in &trace.runs {
         let is_last = run.receives >= TRIES;
@@ -260,7 +260,7 @@ fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 6. A job that runs twice has the same effect as a job that runs once: two runs over the same steady web, one of them
-/// with duplicates, crashes and failing ports, end with the same pages, apart from times and places.
+///    with duplicates, crashes and failing ports, end with the same pages, apart from times and places.
 ///
 /// # Errors
 /// Returns the first page that differs.
@@ -289,7 +289,7 @@ fn outcome(state: &PageState) -> String {
 }
 
 /// 18. Where raw pages are kept, each accepted page is kept once, and no byte of any other page is left after
-/// everything was published and the remains of crashes were swept.
+///     everything was published and the remains of crashes were swept.
 fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "18 raw pages go with their pages";
     let Some(raw) = &trace.end.raw else { return Ok(()) };
@@ -310,7 +310,7 @@ fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has a rule of its own. A
-/// visit that died, or could not reach the ledger, could not record the refusal: its lease has run out by then.
+///     visit that died, or could not reach the ledger, could not record the refusal: its lease has run out by then.
 fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
     const REST: Millis = Millis::from_hours(1);
     let mut refused: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
@@ -332,7 +332,7 @@ fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 20. One home page of a host key is called once a day, to compare another page with it. A visit that died could not
-/// record its call.
+///     record its call.
 fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
     let mut looked: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     let is_home = |call: &&CallSnapshot| call.kind == CallKind::Page && call.url.matches('/').count() == 3;

@@ -11,7 +11,7 @@ const NAME: &str = "5 nothing gone is found";
 const REMOVED_WITHIN: Millis = Millis::from_hours(4);
 
 /// 5. A page that is gone, blocked or noindexed is not found once it is removed, and it is removed soon after the
-/// judgement. An accepted page is found once everything is published.
+///    judgement. An accepted page is found once everything is published.
 pub(super) fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
     for query in &trace.queries {
         let rows: BTreeMap<&str, &Page> = query.rows.iter().map(|page| (page.url.as_str(), page)).collect();

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const POLLED_WITHIN: Millis = Millis::from_hours(4);
 
 /// 9. After an owner's stop nobody calls the host, not even its robots.txt or its proofs, until the owner allows it
-/// again.
+///    again.
 pub(super) fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
     for stop in trace.stops.iter().filter(|stop| stop.by_owner) {
         let Some(from) = stop.from else { continue };
@@ -83,7 +83,7 @@ pub(super) fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<()
 }
 
 /// 15. A subscription ends with its feed. A delivery for a retired feed is answered accordingly, and so is one for a
-/// blocked feed once the feed was found blocked.
+///     blocked feed once the feed was found blocked.
 pub(super) fn subscriptions_end(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "15 subscriptions end";
     let mut before: BTreeMap<&str, &DeliverySnapshot> = BTreeMap::new();

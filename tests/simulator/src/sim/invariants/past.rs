@@ -32,7 +32,7 @@ pub(super) fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), 
 }
 
 /// 17. A new post waits behind no more than [`PORTIONS`] portions of older pages of its host key: when it is sent, no
-/// more of these pages have been sent and not yet called.
+///     more of these pages have been sent and not yet called.
 pub(super) fn new_posts_come_first(trace: &Trace) -> Result<(), Violation> {
     let mut first_called: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for call in trace.calls.iter().filter(|call| call.kind == CallKind::Page) {
