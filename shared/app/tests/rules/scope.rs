@@ -1,4 +1,4 @@
-//! The operator's exclusions, and preferences about the use of pages (rows P10 to P19).
+//! The operator's exclusions, and preferences about the use of pages (rows P13 to P19).
 
 /// Tests that excluded URLs are not called, whoever names them.
 mod exclusions {

@@ -1,4 +1,4 @@
-//! Invariants (design, section 7): one plain function for each, over the trace of a run.
+//! Invariants: one plain function for each, over the trace of a run.
 
 mod gone;
 mod outside;

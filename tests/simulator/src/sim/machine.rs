@@ -274,8 +274,8 @@ async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
     }
 }
 
-/// Maximum number of sent pages that a host key's state remembers. Every other seed crawls as the Lambda functions do,
-/// which remember sent pages there; the number is so small that some are forgotten.
+/// Returns the maximum number of sent pages that a host key's state remembers. It is zero for every other seed. The
+/// other seeds crawl as the Lambda functions do, which remember sent pages there, but so few that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
 }

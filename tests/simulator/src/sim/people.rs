@@ -73,7 +73,7 @@ pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
         match &action {
             Action::Own { owner, request } => {
                 owner::note(&shared, *owner, *request, (since, failures), outcome);
-                // No two actions share an instant.
+                // No two requests of owners share an instant.
                 shared.clock.sleep(A_SECOND).await;
             }
             Action::Block(host) => {

@@ -256,12 +256,13 @@ impl Maker {
         let home = format!("https://{name}/");
         let at = if self.dice.percent(70) { 0 } else { self.dice.between(0, 2 * HOUR) };
         match self.dice.between(0, 9) {
-            // The home page names the feeds, or discovery guesses their usual URLs.
+            // The home page names the feeds.
             0..=3 => {
                 self.world.named.push(Named { url: home.clone(), is_feed: false, at });
                 self.world.routes.insert(home, Route::Home { feeds });
             }
             4 => {
+                // The home page names no feed, but a usual URL redirects to one.
                 self.world.named.push(Named { url: home.clone(), is_feed: false, at });
                 let to = feeds.first().cloned().unwrap_or_default();
                 self.world.routes.insert(home, Route::Home { feeds: vec![] });
