@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The member under which WebDriver names an element (§12.1).
+/// Name of the member that identifies an element in WebDriver (§12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// Maximum time to wait for an element or a state of the page.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,18 +37,18 @@ pub struct Screen {
     pub width: u32,
     /// Height in CSS pixels.
     pub height: u32,
-    /// True for a telephone, whose pages obey `meta viewport` and whose scroll bars take no room.
+    /// True for a phone, whose pages obey `meta viewport` and whose scroll bars take no space.
     pub is_phone: bool,
 }
 
 impl Screen {
-    /// A small telephone.
+    /// A small phone.
     pub const PHONE: Screen = Screen { width: 360, height: 740, is_phone: true };
     /// A desktop.
     pub const DESKTOP: Screen = Screen { width: 1280, height: 900, is_phone: false };
 }
 
-/// Something on the page.
+/// An element of the page.
 #[derive(Debug)]
 pub struct Element<'a> {
     browser: &'a Browser,
@@ -92,7 +92,7 @@ impl Browser {
         Browser { addr, session, driver, _profile: profile }
     }
 
-    /// Opens an address and waits until it has loaded.
+    /// Opens a URL and waits until the page has loaded.
     pub fn open(&self, url: &str) {
         self.post("/url", &json!({"url": url}));
     }
@@ -109,8 +109,8 @@ impl Browser {
         found.unwrap()
     }
 
-    /// Clicks a button that sends a form, and waits for the page that answers: a click need not wait for it, and the
-    /// old page may look the same.
+    /// Clicks a button that submits a form, and waits for the next page. A click does not always wait for that page,
+    /// and the old page may look the same.
     #[track_caller]
     pub fn submit(&self, selector: &str) {
         self.script("document.documentElement.dataset.left = 'yes'");
@@ -125,7 +125,7 @@ impl Browser {
         ids.map(|id| Element { browser: self, id }).collect()
     }
 
-    /// Runs a script on the page, as the body of a function, and returns its result.
+    /// Runs a script on the page as a function body, and returns its result.
     pub fn script(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
@@ -133,11 +133,11 @@ impl Browser {
     /// Waits until a script returns true.
     #[track_caller]
     pub fn wait_for(&self, script: &str) {
-        until(PATIENCE, || format!("it did not become true: {script}"), || self.script(script) == json!(true));
+        until(PATIENCE, || format!("this script did not return true: {script}"), || self.script(script) == json!(true));
     }
 
-    /// Returns the browser's complaints since the last call: errors of scripts and of the network, violations of the
-    /// page's content security policy.
+    /// Returns the browser's complaints since the last call: errors of scripts and of the network, and violations of
+    /// the page's content security policy.
     pub fn complaints(&self) -> Vec<String> {
         let log = self.post("/se/log", &json!({"type": "browser"}));
         log.as_array().unwrap().iter().map(|line| line["message"].to_string()).collect()
@@ -148,7 +148,7 @@ impl Browser {
         self.devtools("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
-    /// Returns the present document, read without running anything in it.
+    /// Returns the current document, read without running any of its scripts.
     pub fn document(&self) -> String {
         let root = self.devtools("DOM.getDocument", &json!({"depth": 0}));
         let html = self.devtools("DOM.getOuterHTML", &json!({"nodeId": root["root"]["nodeId"]}));
@@ -159,34 +159,34 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": params}))
     }
 
-    /// Requests pages in these languages from now on (`Accept-Language`).
+    /// Sends this `Accept-Language` header from now on.
     pub fn speak(&self, languages: &str) {
         self.devtools("Network.enable", &json!({}));
         self.devtools("Network.setExtraHTTPHeaders", &json!({"headers": {"Accept-Language": languages}}));
     }
 
-    /// Sets the preference for dark or light pages from now on.
+    /// Sets the preferred colour scheme from now on.
     pub fn prefer_dark(&self, dark: bool) {
         let value = if dark { "dark" } else { "light" };
         let features = json!([{"name": "prefers-color-scheme", "value": value}]);
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Shows pages on a screen of this size from now on: a window cannot be as narrow as a telephone.
+    /// Emulates a screen of this size from now on; a window cannot be as narrow as a phone.
     pub fn be(&self, screen: Screen) {
         let Screen { width, height, is_phone } = screen;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    /// Presses and releases a key: `\u{e004}` is Tab, `\u{e007}` Enter (§17.4.2).
+    /// Presses and releases a key: `\u{e004}` is Tab, `\u{e007}` is Enter (§17.4.2).
     pub fn press(&self, key: char) {
         let strokes = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.post("/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
     }
 
-    /// Returns axe-core's findings by the criteria of WCAG 2.2, levels A and AA: rule and elements, one finding a line.
-    /// The page's content security policy does not bind the driver's scripts.
+    /// Returns axe-core's findings for levels A and AA of WCAG 2.2, each with its rule and elements. The page's content
+    /// security policy does not apply to the driver's scripts.
     pub fn barriers(&self) -> Vec<String> {
         let path = std::env::var_os("CURLEW_AXE").expect("CURLEW_AXE names axe.min.js: `cargo xtask test` installs it");
         let axe = std::fs::read_to_string(path).unwrap();
@@ -196,11 +196,11 @@ impl Browser {
                             violations: r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html).join(' | '))}}))"
         );
         let found = self.script(&run);
-        assert!(found["passes"].as_u64().is_some_and(|passes| passes > 5), "it has looked at nothing: {found}");
+        assert!(found["passes"].as_u64().is_some_and(|passes| passes > 5), "axe-core has checked nothing: {found}");
         found["violations"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Returns the layout shift of the page since it began to load (Layout Instability API).
+    /// Returns the cumulative layout shift of the page since it began to load (Layout Instability API).
     pub fn moved(&self) -> f64 {
         let sum = self.script(
             "return new Promise(done => {
@@ -213,7 +213,7 @@ impl Browser {
         sum.as_f64().unwrap()
     }
 
-    /// Limits the speed of pages from now on, in bytes a second, so that they are painted in parts; `None` lifts the
+    /// Limits the download speed from now on, in bytes per second, so that pages are painted in parts. `None` lifts the
     /// limit.
     pub fn be_on_a_line_of(&self, bytes_per_second: Option<u32>) {
         self.devtools("Network.enable", &json!({}));
@@ -228,7 +228,7 @@ impl Browser {
         STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
     }
 
-    /// Writes a picture of the page for inspection to `screenshots`, beside the folder that cargo gives to tests
+    /// Writes a picture of the page for inspection to the folder `screenshots`, beside cargo's folder for tests
     /// (`CARGO_TARGET_TMPDIR`).
     pub fn keep_picture(&self, target_tmpdir: &str, name: &str) {
         let folder = Path::new(target_tmpdir).parent().unwrap().join("screenshots");
@@ -247,7 +247,7 @@ impl Browser {
 }
 
 impl Element<'_> {
-    /// Types, as with a keyboard. `\u{e007}` is the Enter key (§17.4.2).
+    /// Types a text as on a keyboard. `\u{e007}` is the Enter key (§17.4.2).
     pub fn type_keys(&self, text: &str) {
         self.browser.post(&format!("/element/{}/value", self.id), &json!({"text": text}));
     }
@@ -257,7 +257,7 @@ impl Element<'_> {
         self.browser.post(&format!("/element/{}/click", self.id), &json!({}));
     }
 
-    /// Returns its text as a person sees it.
+    /// Returns the visible text of the element.
     pub fn text(&self) -> String {
         let path = format!("/session/{}/element/{}/text", self.browser.session, self.id);
         value(&request(self.browser.addr, "GET", &path, None).text()).as_str().unwrap().to_owned()
@@ -269,20 +269,20 @@ impl Drop for Browser {
         if !std::thread::panicking() {
             request(self.addr, "DELETE", &format!("/session/{}", self.session), None);
         }
-        // It may have ended already.
+        // The driver may have ended already.
         let _ended_already = self.driver.kill();
         let _status = self.driver.wait();
     }
 }
 
-/// Returns the free port that the driver has chosen and printed.
+/// Returns the port that the driver has chosen and printed.
 fn port(driver: &mut std::process::Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.by_ref().find_map(|line| {
         let line = line.unwrap();
         line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
     });
-    // Nobody else reads its later output, and it must not block on that.
+    // The later output is drained, so that the driver does not block on it.
     std::thread::spawn(move || lines.for_each(drop));
     port.expect("the driver says its port")
 }

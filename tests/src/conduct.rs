@@ -1,17 +1,17 @@
-//! The conduct of the crawler, by the sites' own logs.
+//! Judges the conduct of the crawler by the sites' own logs.
 
 use curlew_fixtureweb::{Call, Farm, judge};
 use std::collections::BTreeSet;
 
-/// Checks that calls to one host key never overlapped, and kept a pause, in microseconds.
+/// Checks that calls to one host key never overlapped and were at least `pause` microseconds apart.
 #[track_caller]
 pub fn judge_pauses(calls: &[Call], pause: u64) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
     assert_eq!(judge::closer_than(calls, judge::registrable, pause), []);
 }
 
-/// Checks besides that hosts were left alone when they had asked for it, by an answer or by robots.txt, which was read
-/// first, and that no call had headers that tell of other calls.
+/// Checks the pauses, and further manners: hosts were left alone when an answer or robots.txt asked for it, robots.txt
+/// was read first, and no call had headers that tell of other calls.
 #[track_caller]
 pub fn judge_manners(calls: &[Call], farm: &Farm, pause: u64) {
     judge_pauses(calls, pause);

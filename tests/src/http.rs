@@ -1,10 +1,10 @@
-//! The part of HTTP/1.1 that `curlew serve` and a browser's driver need, over plain TCP.
+//! The part of HTTP/1.1 that tests of `curlew serve` and a browser's driver need, over plain TCP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Maximum time of an answer.
+/// Maximum time to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An answer.
@@ -12,14 +12,14 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// Headers: names in lower case, and values.
+    /// Headers with their names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Returns the first header of this name (lower case).
+    /// Returns the first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -36,7 +36,7 @@ pub fn get(addr: SocketAddr, path: &str) -> Answer {
     request(addr, "GET", path, None)
 }
 
-/// Sends one request, with JSON or without, on a connection of its own.
+/// Sends one request, optionally with a JSON body, on a new connection.
 #[track_caller]
 pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -> Answer {
     let content = [("Content-Type", "application/json")];
@@ -45,7 +45,7 @@ pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -
     exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
 }
 
-/// Sends one request with these headers, on a connection of its own.
+/// Sends one request with these headers on a new connection.
 #[track_caller]
 pub fn request_with(addr: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
     let call = HttpCall { method, path, headers, body: b"", patience: TIMEOUT };
@@ -56,14 +56,13 @@ pub fn request_with(addr: SocketAddr, method: &str, path: &str, headers: &[(&str
 pub(crate) struct HttpCall<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
-    /// Headers besides `Host`, `Connection` and `Content-Length`.
+    /// Headers other than `Host`, `Connection` and `Content-Length`.
     pub(crate) headers: &'a [(&'a str, &'a str)],
     pub(crate) body: &'a [u8],
-    /// Maximum time for each piece of the answer.
+    /// Maximum time to wait for each piece of the answer.
     pub(crate) patience: Duration,
 }
 
-/// Sends a request on a connection of its own.
 pub(crate) fn exchange(addr: SocketAddr, call: &HttpCall<'_>) -> std::io::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&addr, call.patience)?;
     stream.set_read_timeout(Some(call.patience))?;
@@ -79,10 +78,10 @@ pub(crate) fn exchange(addr: SocketAddr, call: &HttpCall<'_>) -> std::io::Result
     read_answer(&mut BufReader::new(stream))
 }
 
-/// Reads an answer that has arrived whole.
+/// Parses an answer that has arrived completely.
 ///
 /// # Errors
-/// If it ends early.
+/// Returns an error if the answer ends early.
 pub fn answer_of(mut bytes: &[u8]) -> std::io::Result<Answer> {
     read_answer(&mut bytes)
 }

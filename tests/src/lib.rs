@@ -1,9 +1,9 @@
-//! Shared parts of the end-to-end tests in `tests/`: they run the real program, read its store, serve the fixture web,
+//! Shared parts of the end-to-end tests in `tests/`, which run the real program, read its store, serve the fixture web,
 //! and drive a browser.
 //!
-//! `cargo xtask test` builds the programs and names them by `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM`,
-//! `CHROMEDRIVER` and `CURLEW_AXE`. A missing program fails its tests with a sentence; no test is skipped. Functions panic
-//! when they cannot do what their comment says.
+//! `cargo xtask test` builds the programs and sets `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM`, `CHROMEDRIVER`
+//! and `CURLEW_AXE` to their paths. If a program is missing, its tests fail with a message; no test is skipped.
+//! Functions panic when they cannot do what their comment says.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 pub mod aws;

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Maximum time of a run; a longer one is ended and fails its test.
+/// Maximum time of a run. A longer run is ended, and its test fails.
 pub const LIMIT: Duration = Duration::from_secs(240);
 /// Interval at which a run is examined.
 const LOOK: Duration = Duration::from_millis(5);
@@ -18,8 +18,8 @@ pub fn binary() -> PathBuf {
     named("CURLEW_BIN", "target/programs/curlew")
 }
 
-/// Returns a program that the tests need besides the workspace's own: the one that the variable names, or a path in the
-/// workspace.
+/// Returns a program that the tests need in addition to the workspace's own: the one that the variable names, or a path
+/// in the workspace.
 pub fn named(variable: &str, path: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
     let path = std::env::var_os(variable).map_or_else(|| root.join(path), PathBuf::from);
@@ -31,7 +31,7 @@ pub fn named(variable: &str, path: &str) -> PathBuf {
 /// A finished run.
 #[derive(Debug)]
 pub struct Ran {
-    /// Its exit status.
+    /// The exit status.
     pub status: ExitStatus,
     /// Standard output.
     pub stdout: String,
@@ -40,25 +40,25 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Returns the exit code; -1 if a signal ended it.
+    /// Returns the exit code, or -1 if a signal ended the program.
     pub fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
 
-    /// Returns this run, which must have ended with 0.
+    /// Returns this run after checking that its exit code is 0.
     #[track_caller]
     pub fn ok(self) -> Ran {
         assert_eq!(self.code(), 0, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
-    /// Returns the one object that was printed.
+    /// Returns the JSON object that was printed.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.stdout, self.stderr))
     }
 
-    /// Returns the objects that were printed, one a line.
+    /// Returns the JSON objects that were printed, one on each line.
     #[track_caller]
     pub fn rows(&self) -> Vec<Value> {
         let row = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
@@ -71,7 +71,7 @@ impl Ran {
     pub fn refused(&self, code: i32, words: &[&str]) {
         let said = self.stderr.trim_end();
         assert_eq!(self.code(), code, "stdout: {}\nstderr: {said}", self.stdout);
-        assert_eq!(said.lines().count(), 1, "one line is enough: {said}");
+        assert_eq!(said.lines().count(), 1, "the error must be one line: {said}");
         for word in words {
             assert!(said.contains(word), "'{word}' is missing: {said}");
         }
@@ -79,7 +79,7 @@ impl Ran {
     }
 }
 
-/// A run in progress. Dropping it ends it.
+/// A run in progress. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Child {
     inner: std::process::Child,
@@ -97,30 +97,30 @@ impl Child {
         Child { inner, stdout, stderr }
     }
 
-    /// Returns its process number.
+    /// Returns the process number.
     pub fn id(&self) -> u32 {
         self.inner.id()
     }
 
-    /// True if it is still running.
+    /// Returns true while the process is running.
     pub fn is_running(&mut self) -> bool {
         self.inner.try_wait().unwrap().is_none()
     }
 
-    /// Ends it at once, as `kill -9` does; unwritten data is lost.
+    /// Kills the process at once, as `kill -9` does; unwritten data is lost.
     pub fn kill(&mut self) {
-        // It may have ended by itself in between.
+        // The process may have ended in the meantime.
         let _ended_already = self.inner.kill();
         self.inner.wait().unwrap();
     }
 
-    /// Asks it to end, as a service manager does.
+    /// Asks the process to end, as a service manager does.
     pub fn terminate(&self) {
         let sent = Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 
-    /// Waits until it ends.
+    /// Waits until the process ends.
     pub fn wait(mut self, limit: Duration) -> Ran {
         let began = Instant::now();
         let status = loop {
@@ -130,7 +130,7 @@ impl Child {
             if began.elapsed() > limit {
                 self.kill();
                 let (out, err) = self.output();
-                panic!("it did not end within {limit:?}\nstdout: {out}\nstderr: {err}");
+                panic!("the program did not end within {limit:?}\nstdout: {out}\nstderr: {err}");
             }
             std::thread::sleep(LOOK);
         };
@@ -163,7 +163,7 @@ fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Returns the program with these arguments, without settings of the machine on which the test runs.
+/// Returns the program with these arguments, without the settings of the test machine.
 pub fn curlew(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = Command::new(binary());
     for (name, _) in std::env::vars_os() {
@@ -171,7 +171,7 @@ pub fn curlew(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
             command.env_remove(name);
         }
     }
-    // Tests run side by side, and the usual port is one.
+    // Tests run in parallel, so they cannot share the default port.
     command.env("CURLEW_METRICS_LISTEN", "off");
     command.args(args).stdin(Stdio::null());
     command
@@ -182,7 +182,7 @@ pub fn start(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Child {
     Child::spawn(curlew(args))
 }
 
-/// Runs the program to its end with a text on its standard input.
+/// Runs the program to its end with this standard input.
 pub fn curlew_with_input(args: &[&str], input: &[u8]) -> Ran {
     let mut command = curlew(args);
     command.stdin(Stdio::piped());

@@ -1,16 +1,16 @@
-//! A receiver of webhooks, which keeps what it is told.
+//! A receiver of webhooks that keeps all requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A request that it got.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
     pub method: String,
-    /// Path and query.
+    /// Headers with their names in lower case.
     pub path: String,
     /// Headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
@@ -19,13 +19,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the first header of this name (lower case).
+    /// Returns the first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A server on loopback that takes POSTs. It ends with its process.
+/// A server on loopback that accepts POSTs and ends with the test process.
 #[derive(Debug)]
 pub struct Receiver {
     addr: SocketAddr,
@@ -34,7 +34,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts one on a free port.
+    /// Starts a receiver on a free port.
     pub fn start() -> Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let receiver =
@@ -42,29 +42,29 @@ impl Receiver {
         let (requests, refuses) = (receiver.requests.clone(), receiver.refuses.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A caller that goes away is the caller's affair.
+                // A caller that disconnects early does not matter.
                 let _gone = answer(stream, &requests, &refuses);
             }
         });
         receiver
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the receiver listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Answers each POST with 500 from now on, or takes it again.
+    /// Makes the receiver answer each POST with 500, or accept POSTs again.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.store(refuses, Ordering::Relaxed);
     }
 
-    /// Returns what it got so far.
+    /// Returns all requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Returns the POSTs that it got to a path.
+    /// Returns the POSTs to a path so far.
     pub fn posts(&self, path: &str) -> Vec<Request> {
         self.requests().into_iter().filter(|got| got.method == "POST" && got.path == path).collect()
     }

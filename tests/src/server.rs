@@ -1,4 +1,4 @@
-//! `curlew serve`, running on a store.
+//! Runs `curlew serve` on a store.
 
 use crate::http::{Answer, get};
 use crate::program::{Child, Ran};
@@ -7,12 +7,12 @@ use crate::wait::until;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Maximum time until it answers.
+/// Maximum time until the server answers.
 const START: Duration = Duration::from_secs(60);
-/// Maximum time until it ends after being asked to.
+/// Maximum time until the server ends after it was asked to.
 const END: Duration = Duration::from_secs(30);
 
-/// A server. Dropping it ends it.
+/// A running server. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -25,8 +25,8 @@ impl Server {
         Server::start_at(store, Server::free_address())
     }
 
-    /// Returns an address on loopback that is free now; another program may take it in between, which has not been
-    /// seen.
+    /// Returns a loopback address that is free now. Another program may take it in the meantime, which has never been
+    /// observed.
     pub fn free_address() -> SocketAddr {
         TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
     }
@@ -42,12 +42,12 @@ impl Server {
         Server { child, addr }
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the server listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns the address of a path.
+    /// Returns the URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
     }
@@ -58,12 +58,12 @@ impl Server {
         get(self.addr, path)
     }
 
-    /// Returns its process number.
+    /// Returns the server's process number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end, which it must do soon and successfully.
+    /// Asks the server to end, which it must do soon and successfully.
     #[track_caller]
     pub fn stop(self) -> Ran {
         self.child.terminate();

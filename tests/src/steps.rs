@@ -1,4 +1,5 @@
-//! Several checks on one crawled store: each runs whatever the outcome of the others, and all failures are reported.
+//! Several checks on one crawled store. Each check runs whatever the outcome of the others, and all failures are
+//! reported.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,10 +23,10 @@ impl Steps {
         }
     }
 
-    /// Fails if any check has failed.
+    /// Ends the test.
     ///
     /// # Panics
-    /// If any check has failed; its own message is printed above.
+    /// Panics if any check has failed; the message of each failure is printed above.
     pub fn end(mut self) {
         self.ended = true;
         assert!(self.failed.is_empty(), "failed: {}", self.failed.join("; "));

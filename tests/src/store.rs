@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and the program on it.
+//! A store in its own folder, and the program that runs on it.
 
 use crate::program::{Child, LIMIT, Ran, curlew};
 use crate::web::Web;
@@ -10,17 +10,17 @@ use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Settings that make every pause short, for tests that are not about pauses, as environment variables of the program.
+/// Environment variables with settings that make every pause short, for tests that are not about pauses.
 pub const BRISK: [(&str, &str); 4] = [
     ("CURLEW_RULES_MIN_PAUSE", "60ms"),
     ("CURLEW_RULES_JITTER", r#"["10ms", "20ms"]"#),
     ("CURLEW_RULES_POISSON_MEAN", "0ms"),
     ("CURLEW_RULES_REFILL", "1ms"),
 ];
-/// The pause that a brisk program still keeps, in microseconds.
+/// Minimum pause between two calls with the settings [`BRISK`], in microseconds.
 pub const BRISK_PAUSE: u64 = 60_000;
 
-/// A folder for one store. It is deleted when this is dropped.
+/// A folder for one store, which is deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Store {
     folder: TempDir,
@@ -35,7 +35,7 @@ impl Store {
         Store { resolve: Some(web.resolve()), ..Store::alone() }
     }
 
-    /// Creates the same with [short pauses](BRISK).
+    /// Creates a store that crawls this web with [short pauses](BRISK).
     pub fn brisk(web: &Web) -> Store {
         Store { settings: &BRISK, ..Store::new(web) }
     }
@@ -53,22 +53,22 @@ impl Store {
         Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None, settings: &[] }
     }
 
-    /// Sets the program's settings from now on.
+    /// Changes the program's settings from now on.
     pub fn configure(&mut self, toml: &str) {
         self.config = Some(self.file("curlew.toml", toml));
     }
 
-    /// Returns the folder of the store itself.
+    /// Returns the folder of the store's data.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Returns the folder around the store, for other files of the test.
+    /// Returns the folder that contains the store and other files of the test.
     pub fn around(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file beside the store; returns its path.
+    /// Writes a file beside the store and returns its path.
     pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -80,14 +80,14 @@ impl Store {
         self.data().join("curlew.sqlite3")
     }
 
-    /// Returns the program with these arguments, on this store.
+    /// Returns the program with these arguments for this store.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = curlew(args);
         self.on_this_store(&mut command);
         command
     }
 
-    /// Adds the flags that name the store and the web, and the settings of a brisk one.
+    /// Adds the flags for the store and the web, and the settings of this store.
     pub fn on_this_store(&self, command: &mut Command) {
         command.envs(self.settings.iter().copied());
         command.arg("--data").arg(self.data()).current_dir(self.folder.path());
@@ -109,7 +109,7 @@ impl Store {
         self.start(args).wait(LIMIT)
     }
 
-    /// Crawls these sites until idle and returns the summary.
+    /// Crawls these sites until nothing is due, and returns the summary.
     #[track_caller]
     pub fn crawl(&self, sites: &[String]) -> Value {
         self.run(&args(&["crawl", "--json"], sites)).ok().json()
@@ -126,7 +126,7 @@ impl Store {
         self.run(&[what, "list", "--json"]).ok().rows()
     }
 
-    /// Returns the addresses that a search finds, best first.
+    /// Returns the URLs that a search finds, best first.
     #[track_caller]
     pub fn found(&self, query: &str) -> Vec<String> {
         let answer = self.run(&["search", query, "--limit", "1000", "--json"]).ok().json();
@@ -140,7 +140,7 @@ impl Store {
         self.run(&["export", "records"]).ok().rows()
     }
 
-    /// Returns the first column of a SQLite query's result, one row a line; writes nothing.
+    /// Returns the first column of a SQLite query's result. The connection is read-only.
     #[track_caller]
     pub fn sql(&self, statement: &str) -> Vec<String> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -150,10 +150,10 @@ impl Store {
         rows.map(Result::unwrap).collect()
     }
 
-    /// Moves all that the store remembers back in time, as if so long had passed since. No program may run on it.
+    /// Moves all instants in the store back, as if this time had passed. No program may be running on the store.
     ///
-    /// The clock of the web is not moved: the pause of a brisk program passes in truth, so that the calls before and
-    /// after can be judged together.
+    /// The clock of the web is not moved. The function sleeps for the real [`BRISK_PAUSE`], so that the calls before
+    /// and after can be judged together.
     pub fn let_pass(&self, time: Duration) {
         std::thread::sleep(Duration::from_micros(BRISK_PAUSE));
         let millis = i64::try_from(time.as_millis()).unwrap();
@@ -178,7 +178,7 @@ impl Store {
     }
 }
 
-/// Moves each instant in a document back, but for those that stand for "never" and "always".
+/// Moves each instant in a document back, except those that stand for "never" and "always".
 fn shift_back(value: &mut Value, time: Duration) {
     match value {
         Value::String(text) => {
@@ -193,17 +193,17 @@ fn shift_back(value: &mut Value, time: Duration) {
     }
 }
 
-/// Returns the arguments of a command: its own, and then a list.
+/// Returns a command's own arguments followed by a list.
 pub fn args<'a>(own: &[&'a str], list: &'a [String]) -> Vec<&'a str> {
     own.iter().copied().chain(list.iter().map(String::as_str)).collect()
 }
 
-/// Returns a field of a row as text; an empty text if it has none.
+/// Returns a text field of a row, or an empty text.
 pub fn text(row: &Value, name: &str) -> String {
     row[name].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the text of all objects below `segments` or `raw` of a store, unpacked as any tool for zstd would do it.
+/// Returns the text of all objects below `segments` or `raw` of a store, decompressed as any zstd tool would do it.
 pub fn unpacked_objects(data: &Path, kind: &str) -> String {
     let mut text = String::new();
     let mut folders = vec![data.join("objects").join(kind)];

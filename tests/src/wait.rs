@@ -1,11 +1,11 @@
-//! Waiting for something that happens beside the test.
+//! Waits for an event outside the test.
 
 use std::time::{Duration, Instant};
 
-/// Interval at which a test looks.
+/// Interval between two checks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Waits until something holds, and fails with what `told` returns then if that takes longer than `limit`.
+/// Waits until `holds` returns true. Panics with the text of `told` after `limit`.
 #[track_caller]
 pub fn until(limit: Duration, told: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! A bundled web that runs beside the test, in its own process.
+//! A bundled web that is served beside the test, in the same process.
 
 use curlew_fixtureweb::{Farm, NameServer, Running, Signed, Uniform, serve};
 use std::ops::Deref;
@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 /// Number of threads of the web's server.
 const THREADS: usize = 16;
 
-/// A running web. Its methods are those of [`Running`].
+/// A running web, which dereferences to [`Running`].
 #[derive(Debug)]
 pub struct Web {
     running: Option<Running>,
@@ -36,32 +36,32 @@ impl Web {
         Web { running: Some(running), runtime }
     }
 
-    /// Returns the value of `--resolve` that leads every site here.
+    /// Returns the value of `--resolve` that directs every site to this web.
     pub fn resolve(&self) -> String {
         format!("*.test={}", self.addr())
     }
 
-    /// Sends an update from the hub to its subscribers; returns the statuses of their answers, 0 for a missing answer.
+    /// Sends an update from the hub to its subscribers. Returns the status of each answer, or 0 for a missing answer.
     pub fn tell(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         self.runtime.block_on(self.deliver(topic, body, signed))
     }
 
-    /// Returns a name server beside the web, with no records.
+    /// Starts a name server beside the web, without records.
     pub fn name_server(&self) -> NameServer {
         self.runtime.block_on(NameServer::start()).unwrap()
     }
 
-    /// Returns the start addresses of all sites.
+    /// Returns the start URLs of all sites.
     pub fn starts(&self) -> Vec<String> {
         self.farm().sites().iter().map(|site| site.start_url.clone()).collect()
     }
 
-    /// Returns the start addresses of some hosts.
+    /// Returns the start URLs of some hosts.
     pub fn starts_of(&self, hosts: &[&str]) -> Vec<String> {
         hosts.iter().map(|host| self.farm().site(host).unwrap().start_url.clone()).collect()
     }
 
-    /// Returns the number of pages of some hosts that are to be accepted.
+    /// Returns the expected number of accepted pages of some hosts.
     pub fn accepted_of(&self, hosts: &[&str]) -> usize {
         hosts.iter().map(|host| self.farm().site(host).unwrap().expect.accepted).sum()
     }

@@ -1,4 +1,4 @@
-//! A build without the cargo features says which one is missing, and how to get it.
+//! Tests that a build without cargo features names the missing feature and the way to get it.
 #![cfg(not(feature = "aws"))]
 
 use std::process::Command;

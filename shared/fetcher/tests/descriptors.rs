@@ -1,5 +1,5 @@
-//! Tests that a call waits for a descriptor if this process may open no further file. The test has its own process,
-//! since the limit applies to the whole process.
+//! Tests that a call waits for a file descriptor if this process may open no more files. The test has a process of its
+//! own, since the limit applies to the whole process.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 #![allow(clippy::disallowed_types, reason = "files are held open on purpose")]

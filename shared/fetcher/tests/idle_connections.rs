@@ -25,15 +25,15 @@ use Act::{Answer, Close, Half, Reset};
 
 const FINE: Act = Answer("");
 
-/// A server that records on which connection each request came.
+/// A server that records the connection of each request.
 struct Server {
     addr: SocketAddr,
     requests: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Server {
-    /// Closes connections that have been idle for `idle`. Each connection has its own list of acts, the last of which
-    /// repeats.
+    /// Starts a server that closes connections after they have been idle for `idle`. Each connection has its own list
+    /// of acts, the last of which repeats.
     async fn new(idle: Duration, acts: &'static [&'static [Act]]) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (addr, requests) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
@@ -109,7 +109,7 @@ async fn t19_a_connection_that_was_used_before_and_ends_unanswered_was_idle_and_
         for _ in 0..3 {
             assert_eq!(get(&fetcher, None).await.unwrap().body, "tide", "{ending:?}");
         }
-        // From then on each call has its own connection.
+        // From then on each call has a connection of its own.
         assert_eq!(server.requests(), [0, 0, 1, 2, 3], "{ending:?}");
     }
 }
@@ -168,7 +168,7 @@ async fn t19_a_connection_is_used_again_unless_its_server_says_that_it_closes_it
     }
 }
 
-/// The pause equals the server's idle time, so that requests and closes cross.
+/// The pause equals the server's idle time, so requests and closes cross.
 #[tokio::test]
 async fn t19_all_calls_are_answered_however_soon_a_server_closes_idle_connections() {
     let mut sites = JoinSet::new();

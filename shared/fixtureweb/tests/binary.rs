@@ -1,11 +1,12 @@
-//! Tests of the binary: it prints its address, answers, appends to its log, and leaves whole lines when it is killed.
+//! Tests of the binary: it prints its address, answers, appends to its log, and leaves complete lines when it is
+//! killed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A child process that is killed when the test ends, even by a failure.
+/// A child process that is killed when the test ends, even if the test fails.
 struct Killed(Child);
 
 impl Drop for Killed {

@@ -1,8 +1,8 @@
-//! `long_run [HOSTS [DAYS [SEED [ADAPTIVE]]]]`: the long run of the simulator; its report is one line of JSON.
+//! Runs the simulator's long run: `long_run [HOSTS [DAYS [SEED [ADAPTIVE]]]]`. Prints a report as one line of JSON.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a program for people, who want to know how long it took"
+    reason = "a program for people, which prints how long the run took"
 )]
 
 use curlew_simulator::long::{LongRun, run};

@@ -1,15 +1,15 @@
-//! What both simulators' webs have: the instants of a run, replies, and bad times of hosts.
+//! Types that both simulators' webs share: moments of a run, replies, and bad times of hosts.
 
 use bytes::Bytes;
 use curlew_ports::{FetchError, Reply};
 
-/// An instant of a run: milliseconds since its start.
+/// A moment of a run, in milliseconds since its start.
 pub(crate) type Moment = u64;
 
 pub(crate) const MINUTE: Moment = 60_000;
 pub(crate) const HOUR: Moment = 60 * MINUTE;
 
-/// A bad time of a host: from an instant until before another one.
+/// A time in which a host fails: `from` is included, `to` is not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BadTime {
     pub(crate) from: Moment,
@@ -42,17 +42,15 @@ impl WebFailure {
     }
 }
 
-/// The failure of a call at an instant, if it lies in a bad time.
+/// Returns the failure of a call at `now` if a bad time includes it.
 pub(crate) fn failure_at(bad_times: &[BadTime], now: Moment) -> Option<WebFailure> {
     bad_times.iter().find(|bad| bad.from <= now && now < bad.to).map(|bad| bad.failure)
 }
 
-/// An answer of this status and nothing else.
 pub(crate) fn status(code: u16) -> Reply {
     Reply { status: code, ..Reply::default() }
 }
 
-/// A document of this media type.
 pub(crate) fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
     let mut reply = Reply { body: body.into(), ..status(200) };
     reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));

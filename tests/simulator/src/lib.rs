@@ -1,5 +1,5 @@
-//! The stages that ship, run in simulated time over stores in memory: [`sim`] searches for races by drawing faults and
-//! schedules from a seed, [`long`] runs thousands of sites through weeks and judges politeness from the calls.
+//! Simulators that run the real stages in simulated time over stores in memory. [`sim`] searches for races with faults
+//! and schedules drawn from a seed. [`long`] runs thousands of sites for weeks and judges the politeness of each call.
 
 mod bad_time;
 pub mod long;

@@ -1,4 +1,4 @@
-//! Calls to an AWS endpoint by plain HTTP, with which tests read and act without any of our code.
+//! Calls to an AWS endpoint by plain HTTP, with which tests read and act without any of the program's code.
 //!
 //! The emulator checks no signature. It reads the account and the service from the signature's header.
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The region that it simulates, and that every call names.
+/// Region that the emulator simulates, and that every call names.
 pub const REGION: &str = "us-east-1";
 /// The default account.
 pub const ACCOUNT: &str = "000000000000";
-/// Maximum time of a call of a table, a queue or an object.
+/// Maximum time of a call to a table, a queue or an object.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Maximum running time of a function: its whole timeout.
+/// Maximum running time of a function, which is the highest timeout.
 const RUN: Duration = Duration::from_secs(900);
 
 /// An endpoint.
@@ -26,9 +26,9 @@ pub struct Api {
 /// Outcome of an invocation.
 #[derive(Clone, Debug)]
 pub struct Invoked {
-    /// Its answer, or its error.
+    /// The function's answer, or its error.
     pub payload: Value,
-    /// True if it failed: it reported an error, ended, or timed out.
+    /// True if the function failed: it reported an error, ended, or timed out.
     pub failed: bool,
 }
 
@@ -38,7 +38,7 @@ impl Api {
         Api { addr }
     }
 
-    /// True if it accepts calls.
+    /// Returns true if the endpoint accepts calls.
     pub(crate) fn is_ready(&self) -> bool {
         let call = HttpCall { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
         exchange(self.addr, &call).is_ok_and(|answer| answer.status == 200)
@@ -53,7 +53,7 @@ impl Api {
     /// Calls an operation by its target.
     ///
     /// # Errors
-    /// The service's message.
+    /// Returns the service's error message.
     #[track_caller]
     pub fn try_call(&self, target: &str, arguments: &Value) -> Result<Value, String> {
         let (service, version) = match target.split('.').next().unwrap_or_default() {
@@ -107,7 +107,7 @@ impl Api {
         self.iam(&[[("Action", "PutRolePolicy")].as_slice(), &put].concat());
     }
 
-    /// Makes an identity with this policy; returns its access key and the secret of that.
+    /// Creates a user with this policy; returns the user's access key and its secret.
     #[track_caller]
     pub fn create_user(&self, name: &str, document: &Value) -> [String; 2] {
         let (document, user) = (document.to_string(), ("UserName", name));
@@ -214,7 +214,7 @@ impl Api {
     }
 }
 
-/// Returns the texts between two tags of an XML document that has no attributes and no blanks there.
+/// Returns the texts between two tags of an XML document whose tags have no attributes or blanks.
 fn between(xml: &str, open: &str, close: &str) -> Vec<String> {
     let pieces = xml.split(open).skip(1);
     pieces.filter_map(|piece| piece.split_once(close)).map(|(text, _)| text.to_owned()).collect()

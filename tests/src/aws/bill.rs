@@ -1,4 +1,4 @@
-//! A bill: the metered counts at list prices, line by line; nothing is left out of its sum.
+//! A bill: the metered counts at list prices, line by line; its sum leaves nothing out.
 
 use super::meter::{Counted, Line, Metered};
 use super::prices::dollars;
@@ -6,7 +6,7 @@ use super::unit::Unit;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lines with a smaller share of the sum are printed as one.
+/// Lines with a smaller share of the sum are combined into one when printed.
 const SMALL_SHARE: f64 = 0.002;
 
 /// A line with its price.
@@ -14,15 +14,15 @@ const SMALL_SHARE: f64 = 0.002;
 pub struct Row {
     /// The subject of the line.
     pub line: Line,
-    /// Number of calls; a fraction once the bill is scaled.
+    /// Number of calls, which is a fraction once the bill is scaled.
     pub calls: f64,
     /// Number of units.
     pub units: f64,
-    /// Their price.
+    /// Price of these units.
     pub dollars: f64,
 }
 
-/// Rows, the most expensive first.
+/// Rows of a bill, the most expensive first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bill {
     rows: Vec<Row>,
@@ -67,7 +67,7 @@ impl Bill {
         Bill { rows: self.rows.iter().map(scaled).collect() }
     }
 
-    /// Returns both bills as one; equal lines are added up.
+    /// Returns both bills as one, with equal lines added up.
     #[must_use]
     pub fn and(&self, other: &Bill) -> Bill {
         let mut lines: BTreeMap<&Line, Row> = BTreeMap::new();
@@ -87,8 +87,8 @@ impl Bill {
         Bill { rows: self.rows.iter().filter(|row| wanted(row)).cloned().collect() }
     }
 
-    /// Returns a Markdown table: each line, its share, the sum. Small lines are summed up, and unpriced calls are
-    /// named.
+    /// Returns a Markdown table with each line, its share, and the sum. Small lines are combined, and unpriced calls
+    /// are named.
     pub fn table(&self) -> String {
         let total = self.total();
         let small = |row: &&Row| row.dollars < total * SMALL_SHARE;
@@ -135,7 +135,7 @@ impl Bill {
     }
 }
 
-/// Returns a number with separated thousands; small ones with decimals.
+/// Formats a number with thousands separators; small numbers get decimals.
 fn count(number: f64) -> String {
     if number < 100.0 {
         return format!("{number:.2}");
@@ -177,7 +177,7 @@ mod tests {
         let bill = bill(&[(line("a", Unit::Write), 10, 2000.0), (line("b", Unit::Read), 10, 4000.0)]);
         close(bill.total(), 2000.0 * 0.625e-6 + 4000.0 * 0.125e-6);
         close(bill.scaled(1e6 / 500.0).total(), 3.5);
-        assert_eq!(bill.rows()[0].line.target, "a", "the dearest first");
+        assert_eq!(bill.rows()[0].line.target, "a", "the most expensive row comes first");
         close(bill.and(&bill).total(), 2.0 * bill.total());
         assert_eq!(bill.and(&bill).rows().len(), 2, "equal lines become one");
         assert_eq!(bill.by_service().len(), 1);

@@ -1,9 +1,10 @@
-//! How fast this machine is: the processor time of a fixed piece of work, beside that on the reference core.
+//! Measures how fast this machine is: the processor time of a fixed piece of work, compared with the reference core.
 //!
-//! The work is done again and again while functions run, and the median since the last reading counts: what else the
-//! machine and its neighbours do takes as much of the caches and of a shared core from the loop as from the functions,
-//! so it cancels out. A loop counts as much as the work beside it: one that ran while functions waited says nothing of
-//! the core that they had. Like the functions' work the loop reads text, builds trees with many small allocations, and
+//! A loop does the work again and again while functions run, and the median since the last reading counts. Other load
+//! on the machine takes as much of the caches and of a shared core from the loop as from the functions, so it cancels
+//! out. Each run of the loop is weighted by the work beside it, because one that ran while functions waited says
+//! nothing about their core. Like the functions' work, the loop reads text, builds trees with many small allocations,
+//! and hashes.
 //! hashes.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -16,33 +17,33 @@ use std::time::Duration;
 
 /// Processor time of the loop on the reference core, in milliseconds.
 pub const LOOP_MS: f64 = 20.0;
-/// Number of records of the document that the loop reads, and number of times that it does.
+/// Number of records of the document that the loop reads, and number of times that the loop reads it.
 const RECORDS: u32 = 1_000;
 const ROUNDS: usize = 6;
 /// Time between two loops.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Number of loops to begin with, and of those that a reading is made of at least.
+/// Number of runs at the start, and minimum number of runs for a reading.
 const LOOPS: usize = 20;
 
-/// A loop.
+/// One run of the loop.
 #[derive(Clone, Copy, Debug)]
 struct Loop {
-    /// Its processor time, in milliseconds.
+    /// Processor time of this run, in milliseconds.
     time: f64,
-    /// Processor time of all else on this machine since the loop before, in milliseconds.
+    /// Processor time of all other work on this machine since the previous run, in milliseconds.
     beside: f64,
 }
 
-/// Loops that go on beside other work. Dropping this ends them.
+/// Runs of the loop beside other work. Dropping this ends them.
 #[derive(Debug)]
 pub struct Calibration {
-    /// Loops since the last reading.
+    /// Runs since the last reading.
     loops: Arc<Mutex<Vec<Loop>>>,
     _end: Sender<()>,
 }
 
 impl Calibration {
-    /// Runs some loops, and goes on.
+    /// Runs the loop a few times, and then keeps running it in a thread.
     pub fn start() -> Calibration {
         let loops = Arc::new(Mutex::new((0..LOOPS).map(|_| Loop::alone()).collect::<Vec<Loop>>()));
         let (end, ended) = channel();
@@ -59,29 +60,29 @@ impl Calibration {
         Calibration { loops, _end: end }
     }
 
-    /// Returns the median of the loops' processor times since the last call, in milliseconds. Some loops are run now if
-    /// there were few.
+    /// Returns the median of the loop's processor times since the last call, in milliseconds. If there were few runs,
+    /// the loop is run now.
     pub fn loop_ms(&self) -> f64 {
         let mut loops = std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
         loops.extend((loops.len()..LOOPS).map(|_| Loop::alone()));
         median(loops)
     }
 
-    /// Returns how many times the reference core's time this machine took since the last call.
+    /// Returns this machine's time since the last call as a multiple of the reference core's.
     pub fn slowness(&self) -> f64 {
         self.loop_ms() / LOOP_MS
     }
 }
 
 impl Loop {
-    /// Runs the loop while nothing else is to be measured.
+    /// Runs the loop while no other work is measured.
     fn alone() -> Loop {
         Loop { time: processor_time_of_loop(), beside: 0.0 }
     }
 }
 
-/// Returns the time of the loop up to which half of the work beside loops was done; of all loops alike if there was
-/// none.
+/// Returns the median of the times, weighted by the work beside each run; without any such work all runs weigh the
+/// same.
 fn median(mut loops: Vec<Loop>) -> f64 {
     loops.sort_by(|a, b| a.time.total_cmp(&b.time));
     let half = loops.iter().map(|one| one.beside).sum::<f64>() / 2.0;
@@ -96,8 +97,8 @@ fn median(mut loops: Vec<Loop>) -> f64 {
     loops.iter().find(reaches_half).or(loops.last()).map_or(LOOP_MS, |one| one.time)
 }
 
-/// Returns the processor time that this machine has spent since its start, in milliseconds: of programs, of the kernel,
-/// and on interrupts (proc_stat(5)). Zero where nothing says so.
+/// Returns the processor time that this machine has spent since its start, in milliseconds: in programs, in the kernel,
+/// and on interrupts (proc_stat(5)). Returns zero if `/proc/stat` cannot be read.
 fn busy_ms() -> f64 {
     const TICK_MS: f64 = 10.0;
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -107,7 +108,7 @@ fn busy_ms() -> f64 {
     spent.filter_map(|(_, ticks)| ticks.parse::<f64>().ok()).sum::<f64>() * TICK_MS
 }
 
-/// Runs the loop. Returns this thread's processor time meanwhile, in milliseconds.
+/// Runs the loop and returns this thread's processor time meanwhile, in milliseconds.
 fn processor_time_of_loop() -> f64 {
     let began = processor_time();
     let record = |number: u32| json!({"id": number, "url": format!("http://host-{number}.test/"), "words": ["one", "two", "three"]});
@@ -121,7 +122,7 @@ fn processor_time_of_loop() -> f64 {
     processor_time() - began
 }
 
-/// Processor time of this thread, in milliseconds.
+/// Returns the processor time of this thread, in milliseconds.
 fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
@@ -138,7 +139,7 @@ mod tests {
         given(vec![Loop { time: 1e6, beside: 0.0 }; 2 * LOOPS + 1]);
         assert!(calibration.loop_ms() >= 1e6);
         let now = calibration.loop_ms();
-        assert!(now > 0.0 && now < 1e6, "{now}: those that were read are forgotten");
+        assert!(now > 0.0 && now < 1e6, "{now}: runs that were read must be forgotten");
     }
 
     #[test]
@@ -154,6 +155,6 @@ mod tests {
         while loops < 100.0 {
             loops += processor_time_of_loop();
         }
-        assert!(busy_ms() >= before + 50.0, "this very work is in it");
+        assert!(busy_ms() >= before + 50.0, "the test's own work must be included");
     }
 }

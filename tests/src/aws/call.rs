@@ -1,4 +1,4 @@
-//! A call to an AWS endpoint as a bill sees it: service, operation, target and caller.
+//! A call to an AWS endpoint, as a bill distinguishes it: service, operation, target and caller.
 
 use hyper::HeaderMap;
 
@@ -13,16 +13,16 @@ pub enum Service {
     S3,
     /// Functions.
     Lambda,
-    /// The scheduler, which invokes functions by the clock.
+    /// The scheduler, which invokes functions at set times.
     Scheduler,
     /// Log lines.
     Logs,
-    /// Anything else that goes through the proxy: forwarded, counted, not priced.
+    /// Any other service: its calls are forwarded and counted, but not priced.
     Other,
 }
 
 impl Service {
-    /// Returns its name in a table.
+    /// Returns the service's name in a table.
     pub const fn as_str(self) -> &'static str {
         match self {
             Service::DynamoDb => "DynamoDB",
@@ -41,15 +41,15 @@ impl Service {
 pub struct Call {
     /// The service.
     pub service: Service,
-    /// The operation by its name in AWS' reference, such as `PutItem`.
+    /// Name of the operation in AWS's reference, such as `PutItem`.
     pub operation: String,
-    /// The caller: the application's name that SDKs take from `AWS_SDK_UA_APP_ID`; empty if there is none.
+    /// The caller: the application name that SDKs take from `AWS_SDK_UA_APP_ID`, or an empty string.
     pub caller: String,
 }
 
 impl Call {
-    /// Reads the call from a request's head. JSON services name their operation in `X-Amz-Target`; that of S3 follows
-    /// from method and query.
+    /// Reads the call from a request's head. JSON services name their operation in `X-Amz-Target`; an operation of S3
+    /// follows from method and query.
     pub fn of(method: &str, path_and_query: &str, headers: &HeaderMap) -> Call {
         let caller = caller(headers);
         let (service, operation) = match text(headers, "x-amz-target").split_once('.') {
@@ -65,7 +65,7 @@ impl Call {
 fn by_scope(scope: &str, method: &str, path_and_query: &str, headers: &HeaderMap) -> (Service, String) {
     match scope {
         "s3" => (Service::S3, super::s3::operation(method, path_and_query, headers.contains_key("x-amz-copy-source"))),
-        // The older protocol; the SDK that we use does not speak it.
+        // The SDK in use does not speak this older protocol.
         "sqs" => (Service::Sqs, "by query".to_owned()),
         "" => (Service::Other, format!("unsigned {method}")),
         other => (Service::Other, format!("{other} {method}")),
@@ -81,7 +81,7 @@ fn scope(headers: &HeaderMap) -> String {
     credential.split('/').nth(3).unwrap_or_default().to_owned()
 }
 
-/// Returns the name in the word `app/NAME` of the user agent.
+/// Returns NAME of the word `app/NAME` in the user agent.
 fn caller(headers: &HeaderMap) -> String {
     let named = |header: &str| {
         let agent = text(headers, header);

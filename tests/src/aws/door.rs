@@ -1,5 +1,6 @@
-//! A function URL on loopback: a browser's request becomes an event for the web function, and its answer becomes a
-//! response (Lambda's payload format 2.0). On AWS the service does so; the emulator has no host names for it.
+//! A function URL on loopback: a browser's request becomes an event for the web function, and the function's answer
+//! becomes a response (Lambda's payload format 2.0). On AWS the service does this; the emulator has no host names for
+//! it.
 
 use super::stack::Stack;
 use base64::Engine;
@@ -16,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Maximum size of a request's body, in bytes.
 const MAX_BODY: u64 = 64 * 1024;
 
-/// A function URL of a stack's pages. Dropping it closes it.
+/// A function URL of a stack's web function. Dropping it closes the port.
 #[derive(Debug)]
 pub struct Door<'a> {
     addr: SocketAddr,
@@ -24,7 +25,7 @@ pub struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    /// Opens it on a free port; its threads end with the scope, after it was dropped.
+    /// Opens the function URL on a free port. Its threads end with the scope, once this value was dropped.
     pub fn open<'s>(scope: &'s Scope<'s, '_>, stack: &'s Stack, is_shut: &'a AtomicBool) -> Door<'a>
     where
         'a: 's,
@@ -36,14 +37,14 @@ impl<'a> Door<'a> {
                 if is_shut.load(Ordering::SeqCst) {
                     return;
                 }
-                // A client that goes away before the answer does not need it.
+                // A client that disconnects before the answer does not need it.
                 scope.spawn(move || serve(stack, stream).ok());
             }
         });
         Door { addr, is_shut }
     }
 
-    /// Returns the address of a path.
+    /// Returns the URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
     }
@@ -52,7 +53,7 @@ impl<'a> Door<'a> {
 impl Drop for Door<'_> {
     fn drop(&mut self) {
         self.is_shut.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for a connection.
+        // The connection wakes the thread that waits for one.
         let _woken = TcpStream::connect(self.addr);
     }
 }

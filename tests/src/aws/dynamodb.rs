@@ -1,9 +1,9 @@
 //! DynamoDB's billing: write units by the larger of an item before and after, read units by the bytes read.
 //!
-//! By the developer guide (read and write operations, capacity unit consumption): a write takes one unit for each begun
-//! KiB, a read one for each begun 4 KiB, half of that if it is eventually consistent, and an absent item counts as one
-//! step. A failed condition is billed. A transaction doubles the units. Query and Scan are rounded once, over all that
-//! they read.
+//! The rules come from the developer guide (read and write operations, capacity unit consumption). A write takes one
+//! unit for each KiB begun, a read one for each 4 KiB begun, or half of that if it is eventually consistent. An absent
+//! item counts as one step. A failed condition is billed. A transaction doubles the units. Query and Scan are rounded
+//! once, over all that they read.
 //!
 //! An answer alone shows too little, so the proxy requests more on behalf of its client ([`Asked::of`]), and removes
 //! from the answer what the client did not request ([`Asked::clean`]).
@@ -22,7 +22,7 @@ const TRANSACTION: f64 = 2.0;
 /// Factor for eventually consistent reads.
 const EVENTUAL: f64 = 0.5;
 
-/// The operations that consume capacity; all others are of the control plane, and free.
+/// The operations that consume capacity. All others belong to the control plane and are free.
 const CONSUMING: &str = "GetItem BatchGetItem TransactGetItems Query Scan PutItem UpdateItem DeleteItem BatchWriteItem \
                          TransactWriteItems";
 
@@ -33,12 +33,12 @@ pub(crate) struct Asked {
     request: Value,
     /// Fields of the answer that the client did not request.
     unasked: Vec<&'static str>,
-    /// The same for an answer that reports a failed condition.
+    /// Fields of an answer about a failed condition that the client did not request.
     unasked_on_failure: Vec<&'static str>,
 }
 
 impl Asked {
-    /// Returns the request, which also asks for the sizes of the items involved and the consumed capacity.
+    /// Reads a request, and adds the fields that ask for the sizes of the items involved and the consumed capacity.
     pub(crate) fn of(operation: &str, body: &[u8]) -> Asked {
         let mut asked = Asked {
             operation: operation.to_owned(),
@@ -68,7 +68,6 @@ impl Asked {
         asked
     }
 
-    /// Returns the body to be forwarded.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.request.to_string().into_bytes()
     }
@@ -101,7 +100,7 @@ impl Asked {
             (400, "ConditionalCheckFailedException") => failed(request, answer),
             // Nothing was written, but the whole transaction is billed.
             (400, "TransactionCanceledException") => transact_write(request, answer),
-            // Throttled, refused, or an internal error: not billed.
+            // A throttled or refused request and an internal error are not billed.
             _ => Vec::new(),
         }
     }
@@ -111,7 +110,7 @@ fn consumes(operation: &str) -> bool {
     CONSUMING.split(' ').any(|consuming| consuming == operation)
 }
 
-/// Sets a field that the client left open; returns true if it did.
+/// Sets a field that the client has not set; returns true if it did so.
 fn ask(request: &mut Map<String, Value>, field: &str, wanted: &str) -> bool {
     let open = request.get(field).is_none_or(|value| value.as_str() == Some("NONE"));
     if open {
@@ -132,7 +131,8 @@ fn done(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
             vec![single(request, answer, Unit::Read, read_steps(bytes) * consistency(request), all)]
         }
         "PutItem" => vec![single(request, answer, Unit::Write, written(&request["Item"], &answer["Attributes"]), true)],
-        // The answer to an update shows the item only after it, that to a delete only before it.
+        // The answer to an update shows the item only as it is afterwards; the answer to a delete only as it was
+        // before.
         "UpdateItem" => vec![single(request, answer, Unit::Write, written(&answer["Attributes"], &Value::Null), false)],
         "DeleteItem" => vec![single(request, answer, Unit::Write, written(&answer["Attributes"], &Value::Null), true)],
         "BatchGetItem" => batch_get(request, answer),
@@ -142,7 +142,7 @@ fn done(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
     }
 }
 
-/// Returns the charge of a write whose condition failed: by the larger of the present item and the intended one.
+/// Returns the charge of a write whose condition failed, by the larger of the present item and the intended one.
 fn failed(request: &Value, answer: &Value) -> Vec<Charge> {
     let units = written(&request["Item"], &answer["Item"]);
     vec![single(request, answer, Unit::Write, units, request.get("UpdateExpression").is_none())]
@@ -168,7 +168,7 @@ fn batch_write(request: &Value, answer: &Value) -> Vec<Charge> {
         let undone: Vec<&Value> = list(&answer["UnprocessedItems"][table]).collect();
         let done: Vec<&Value> = list(writes).filter(|write| !undone.contains(write)).collect();
         let ours = done.iter().map(|write| written(&write["PutRequest"]["Item"], &Value::Null)).sum();
-        // The earlier item is not shown.
+        // The answer does not show the earlier item.
         Charge { target: table.clone(), unit: Unit::Write, ours, theirs: said(answer, table), exact: false }
     };
     tables.map(charge).collect()
@@ -205,8 +205,8 @@ fn single(request: &Value, answer: &Value, unit: Unit, ours: f64, exact: bool) -
     Charge { target: with_kind(table, request), unit, ours, theirs, exact }
 }
 
-/// Returns the name of a table and, after a space, the kind of row that one key is of, such as `h#`, if its table has
-/// several.
+/// Returns the name of a table. If the table has several kinds of rows, the kind of the request's key, such as `h#`,
+/// follows after a space.
 fn with_kind(table: String, request: &Value) -> String {
     let key = ["Key", "Item"].iter().find_map(|part| request[*part]["k"]["S"].as_str());
     match key.and_then(|key| key.split_once('#')) {
@@ -225,7 +225,7 @@ fn said(answer: &Value, table: &str) -> Option<f64> {
     }
 }
 
-/// True if the answer may contain less than was read: some attributes, an index, or only a count.
+/// Returns true if the answer may contain less than was read: some attributes, an index, or only a count.
 fn narrowed(request: &Value) -> bool {
     ["ProjectionExpression", "AttributesToGet", "IndexName", "Select"].iter().any(|field| !request[*field].is_null())
 }
@@ -242,7 +242,7 @@ fn written(now: &Value, before: &Value) -> f64 {
     steps(size(now).max(size(before)), WRITE_STEP)
 }
 
-/// Returns the name of an error, which comes after a `#`.
+/// Returns the name of an error, which follows a `#`.
 fn error(answer: &Value) -> String {
     answer["__type"].as_str().and_then(|kind| kind.rsplit('#').next()).unwrap_or_default().to_owned()
 }
@@ -251,7 +251,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Returns a text field. Tables are identified by their names here, and not by their ARNs.
+/// Returns a text field. Tables are identified by name here, not by ARN.
 fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(ours("GetItem", &get(false), 200, &found(4097)), of_t(Unit::Read, 1.0));
         assert_eq!(ours("GetItem", &get(true), 200, &json!({})), of_t(Unit::Read, 1.0), "an absent item is one step");
         let ten = json!({"Items": vec![item(1000); 10], "Count": 10, "ScannedCount": 10});
-        assert_eq!(ours("Query", &get(true), 200, &ten), of_t(Unit::Read, 3.0), "rounded once, over all");
+        assert_eq!(ours("Query", &get(true), 200, &ten), of_t(Unit::Read, 3.0), "the sum of all items is rounded once");
         let batch = json!({"RequestItems": {"t": {"Keys": [1, 2, 3]}}});
         let some = json!({"Responses": {"t": [item(10), item(5000)]}});
         assert_eq!(ours("BatchGetItem", &batch, 200, &some), of_t(Unit::Read, 2.0), "1 + 2 + 1, halved");
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(ours("DeleteItem", &delete, 200, &json!({"Attributes": item(3000)})), of_t(Unit::Write, 3.0));
         assert_eq!(ours("DeleteItem", &delete, 200, &json!({})), of_t(Unit::Write, 1.0));
         let throttled = json!({"__type": "a#ProvisionedThroughputExceededException"});
-        assert_eq!(ours("PutItem", &put, 400, &throttled), [], "what was throttled is not billed");
+        assert_eq!(ours("PutItem", &put, 400, &throttled), [], "a throttled write is not billed");
     }
 
     #[test]

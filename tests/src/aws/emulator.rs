@@ -1,4 +1,4 @@
-//! A running emulator of AWS: a process of its own that keeps tables, queues and objects in memory, and runs the
+//! A running emulator of AWS: a separate process that keeps tables, queues and objects in memory, and runs the
 //! functions' zips as processes.
 #![allow(clippy::print_stderr, reason = "a test that fails shows the emulator's log")]
 
@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Maximum time until it is ready.
+/// Maximum time until the emulator is ready.
 const START: Duration = Duration::from_secs(60);
-/// Interval at which it is asked whether it is ready.
+/// Interval at which the emulator is asked whether it is ready.
 const LOOK: Duration = Duration::from_millis(50);
-/// Maximum number of ports that are tried, since another program may take a free one in between.
+/// Maximum number of ports to try, since another program may take a free port in the meantime.
 const PORTS: usize = 3;
-/// Number of its last log lines that are shown when a test fails.
+/// Number of the emulator's last log lines that are shown when a test fails.
 const LAST_LINES: usize = 60;
 
 /// An empty emulator. Dropping it ends it and the functions that it runs.
@@ -34,8 +34,8 @@ impl Emulator {
         Emulator::start_with(false)
     }
 
-    /// Starts an emulator that permits a function only what its role allows, and checks its signatures. The account
-    /// itself, as which tests act, may still do everything.
+    /// Starts an emulator that permits a function only what its role allows, and checks signatures. The account itself,
+    /// which tests use, may still do everything.
     pub fn strict() -> Emulator {
         Emulator::start_with(true)
     }
@@ -54,19 +54,20 @@ impl Emulator {
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = Command::new(program());
         for (name, _) in std::env::vars_os() {
-            // The emulator would pass them to the functions, whose environment is the template's alone.
+            // The emulator would pass these variables to the functions, whose environment comes from the template
+            // alone.
             if name.to_str().is_some_and(|name| name.starts_with("AWS_") || name.starts_with("CURLEW_")) {
                 command.env_remove(name);
             }
         }
         command
-            // Without this it listens on every address of the machine, and runs any code that is sent to it.
+            // By default the emulator listens on every address of the machine, and runs any code that is sent to it.
             .env("BIND_HOST", addr.ip().to_string())
             .env("MINISTACK_HOST", addr.ip().to_string())
             .env("GATEWAY_PORT", addr.port().to_string())
             .env("MINISTACK_REGION", REGION)
             .env("AUTH", strict.to_string())
-            // The folder to which it unpacks the zips.
+            // The emulator unpacks the zips into this folder.
             .env("TMPDIR", folder.path())
             .current_dir(folder.path())
             .stdin(Stdio::null())
@@ -77,7 +78,7 @@ impl Emulator {
         emulator.wait_until_ready().then_some(emulator)
     }
 
-    /// Waits until it is ready; returns false if it has ended.
+    /// Waits until the emulator is ready; returns false if it has ended.
     fn wait_until_ready(&mut self) -> bool {
         let began = Instant::now();
         loop {
@@ -93,24 +94,24 @@ impl Emulator {
         }
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the emulator listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns its address as an endpoint.
+    /// Returns the emulator's address as an endpoint.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// Returns its last log lines.
+    /// Returns the emulator's last log lines.
     pub fn log(&self) -> String {
         let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
     }
 
-    /// Returns the processes of its functions.
+    /// Returns the processes of the stack's functions.
     pub fn functions(&self) -> Vec<Function> {
         descendants(self.process.id()).into_iter().filter_map(Function::of).collect()
     }
@@ -122,7 +123,7 @@ impl Drop for Emulator {
             eprintln!("the emulator's log:\n{}", self.log());
         }
         let functions = descendants(self.process.id());
-        // It is ended first, so that it starts no others. It may have ended already.
+        // The emulator ends first, so that it starts no further functions. It may have ended already.
         let _ended_already = self.process.kill();
         let _ended_already = self.process.wait();
         kill(&functions);
@@ -132,14 +133,14 @@ impl Drop for Emulator {
 /// A function's process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its process number.
+    /// The process number.
     pub process: u32,
     /// The function's name.
     pub name: String,
 }
 
 impl Function {
-    /// Returns the process if it is one of a function, and not of another helper of the emulator.
+    /// Returns the process if it runs a function, and `None` for another helper of the emulator.
     fn of(process: u32) -> Option<Function> {
         let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
         let name =
@@ -147,7 +148,7 @@ impl Function {
         Some(Function { process, name: String::from_utf8_lossy(name).into_owned() })
     }
 
-    /// Ends it at once, as a failing machine does; nothing more is sent.
+    /// Kills the process at once, as a failing machine does; it sends nothing more.
     pub fn kill(&self) {
         kill(&[self.process]);
     }
@@ -158,12 +159,12 @@ fn program() -> PathBuf {
     named("CURLEW_MINISTACK", ".tools/ministack/bin/ministack")
 }
 
-/// Returns a port that is free now; another program may take it in between.
+/// Returns a port that is free now; another program may take it in the meantime.
 fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-/// Returns the children of a process, and theirs.
+/// Returns the children of a process, and their descendants.
 fn descendants(process: u32) -> Vec<u32> {
     let mut found = vec![process];
     let mut next = 0;
@@ -181,7 +182,7 @@ fn descendants(process: u32) -> Vec<u32> {
 fn kill(processes: &[u32]) {
     if !processes.is_empty() {
         let numbers = processes.iter().map(u32::to_string);
-        // A process that has ended in between makes `kill` complain, and does no harm.
+        // `kill` complains about a process that has ended in the meantime, which does no harm.
         let _some_ended_already =
             Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status().unwrap();
     }

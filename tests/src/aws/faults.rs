@@ -1,8 +1,7 @@
 //! Faults that the proxy injects, by a plan: the same seed makes the same call fail.
 //!
-//! A call's random number is drawn from the seed, the rule and the call's number among those that the rule covers. So
-//! failures do not depend on which of two concurrent calls comes first by a hair, but only on the number of calls
-//! before.
+//! A call's random number is drawn from the seed, the rule and the number of earlier calls that the rule covers. So
+//! failures depend only on the number of earlier calls, and hardly on the order of two concurrent calls.
 
 use super::call::Service;
 use std::collections::BTreeMap;
@@ -12,45 +11,46 @@ use std::time::Duration;
 /// Kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// Not forwarded: answered as by a throttled table, queue or bucket.
+    /// The call is not forwarded, but answered as by a throttled table, queue or bucket.
     Throttled,
-    /// Not forwarded: answered with the service's own 500.
+    /// The call is not forwarded, but answered with the service's own 500.
     ServerError,
-    /// Forwarded and done, then the connection is cut instead of an answer.
+    /// The call is forwarded and done; then the connection is cut instead of an answer.
     CutAfter,
-    /// Forwarded and done, then answered with the service's own 500.
+    /// The call is forwarded and done, and then answered with the service's own 500.
     ErrorAfter,
-    /// Forwarded twice, answered once: a message that is delivered twice. Only for calls that send messages.
+    /// The call is forwarded twice and answered once, so a message is delivered twice. This applies only to calls that
+    /// send messages.
     Twice,
-    /// Forwarded only after this time.
+    /// The call is forwarded only after this time.
     Slow(Duration),
 }
 
-/// Rule that makes a share of calls fail.
+/// A rule by which a share of calls fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Calls of this service.
+    /// The service whose calls fail.
     pub service: Service,
-    /// Only calls of this operation; without one, all that [`Rule::covers`].
+    /// The operation whose calls fail; `None` for every operation of the service.
     pub operation: Option<&'static str>,
-    /// The fault of the failing calls.
+    /// The fault of the calls that fail.
     pub fault: Fault,
     /// Share of calls that fail, from 0 for none to 1 for all.
     pub rate: f64,
 }
 
 impl Rule {
-    /// Covers all calls of a service.
+    /// Creates a rule for all calls of a service.
     pub fn all(service: Service, fault: Fault, rate: f64) -> Rule {
         Rule { service, operation: None, fault, rate }
     }
 
-    /// Covers the calls of one operation.
+    /// Creates a rule for the calls of one operation.
     pub fn only(service: Service, operation: &'static str, fault: Fault, rate: f64) -> Rule {
         Rule { operation: Some(operation), ..Rule::all(service, fault, rate) }
     }
 
-    /// True if the rule applies to such calls.
+    /// Returns true if the rule applies to such calls.
     fn covers(&self, service: Service, operation: &str) -> bool {
         let sends = matches!(operation, "SendMessage" | "SendMessageBatch");
         self.service == service
@@ -59,12 +59,12 @@ impl Rule {
     }
 }
 
-/// Plan of the failing calls.
+/// A plan of the calls that fail.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Seed; another seed makes other calls fail.
+    /// Seed of the random numbers; another seed makes other calls fail.
     pub seed: u64,
-    /// Rules in the order of evaluation; the first that draws a fault decides.
+    /// Rules in the order of evaluation; the first one that draws a fault decides.
     pub rules: Vec<Rule>,
 }
 
@@ -92,7 +92,7 @@ pub struct Made {
 }
 
 impl Faults {
-    /// Makes calls fail by this plan from its beginning. Faults injected so far stay counted.
+    /// Starts a new plan. Faults that were injected so far stay counted.
     pub fn set(&self, plan: Plan) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.covered = vec![0; plan.rules.len()];
@@ -109,7 +109,7 @@ impl Faults {
                 continue;
             }
             let lot = lot(plan.seed, n as u64, *covered);
-            // Also counted when another rule has decided already: each rule draws its own numbers.
+            // A call is also counted when an earlier rule has decided, because each rule draws its own numbers.
             *covered += 1;
             if fault.is_none() && lot < rule.rate {
                 fault = Some(rule.fault);
@@ -132,7 +132,7 @@ impl Faults {
     }
 }
 
-/// Returns a pseudorandom number from 0 up to 1: SplitMix64 over the three.
+/// Returns a pseudorandom number from 0 up to 1, by SplitMix64 over the three arguments.
 fn lot(seed: u64, rule: u64, number: u64) -> f64 {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut mixed = 0;

@@ -1,11 +1,11 @@
-//! Size of an item by DynamoDB's own rules (developer guide, item sizes and formats): the bytes of all attributes'
-//! names and values.
+//! The size of an item by DynamoDB's own rules (developer guide, item sizes and formats): the bytes of the names and
+//! values of all attributes.
 
 use serde_json::Value;
 
-/// Bytes of a list or a map besides its elements.
+/// Bytes of a list or a map in addition to its elements.
 const CONTAINER: usize = 3;
-/// Bytes of each element of a list or a map besides the element itself.
+/// Bytes of each element of a list or a map in addition to the element itself.
 const ELEMENT: usize = 1;
 
 /// Returns the bytes of an item, given as DynamoDB's JSON; a missing item and null have none.
@@ -13,7 +13,6 @@ pub(crate) fn size(item: &Value) -> usize {
     item.as_object().into_iter().flatten().map(|(name, value)| name.len() + attribute(value)).sum()
 }
 
-/// Returns the bytes of an attribute's value.
 fn attribute(value: &Value) -> usize {
     let Some((kind, value)) = value.as_object().and_then(|tagged| tagged.iter().next()) else { return 0 };
     let text = value.as_str().unwrap_or_default();
@@ -41,8 +40,8 @@ pub(crate) fn binary(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 
-/// Returns the bytes of a number: one, one for each two significant digits (in pairs from the decimal point), one more
-/// below zero.
+/// Returns the bytes of a number: one, plus one for each two significant digits (in pairs from the decimal point), plus
+/// one if the number is negative.
 fn number(text: &str) -> usize {
     let negative = usize::from(text.starts_with('-'));
     let text = text.trim_start_matches(['+', '-']);
@@ -56,7 +55,7 @@ fn number(text: &str) -> usize {
     }
     let dropped = (significant.len() - kept.len()) as i64;
     let exponent = exponent.parse::<i64>().unwrap_or(0) - fraction.len() as i64 + dropped;
-    // A pair of digits begins at an even power of ten.
+    // Each pair of digits begins at an even power of ten.
     let padded = kept.len() + usize::from(exponent.rem_euclid(2) == 1);
     1 + padded.div_ceil(2) + negative
 }
@@ -71,7 +70,7 @@ mod tests {
         let item = json!({"k": {"S": "h#a.example"}, "v": {"N": "12"}, "s": {"B": "AAECAw=="}, "ok": {"BOOL": true}});
         assert_eq!(size(&item), (1 + 11) + (1 + 2) + (1 + 4) + (2 + 1));
         assert_eq!(size(&Value::Null), 0);
-        assert_eq!(size(&json!({"è": {"S": "è"}})), 4, "bytes of UTF-8, not characters");
+        assert_eq!(size(&json!({"è": {"S": "è"}})), 4, "bytes of UTF-8 count, not characters");
     }
 
     #[test]

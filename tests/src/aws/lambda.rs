@@ -1,12 +1,12 @@
-//! Lambda's billing: an invocation is billed by its time and the memory of its function.
+//! Lambda's billing: an invocation is billed by its duration and the memory of its function.
 //!
-//! A function has memory / 1,769 MB of a core (Lambda's guide). Here it has a whole one, so its processor time tells
-//! how long it would have taken there: if it needs more of a core than its share, its time is stretched.
+//! A function has memory / 1,769 MB of a core (Lambda's guide). In these tests it has a whole core. Its processor time
+//! tells how long it would have run on Lambda: an invocation that needs more of a core than its share is stretched.
 
 use super::unit::{MEMORY_OF_A_CORE, Unit};
 use serde_json::Value;
 
-/// Log message of a function at the end of an invocation.
+/// Message that a function logs at the end of an invocation.
 const DONE: &str = "invocation done";
 /// Megabytes of a gigabyte, as Lambda counts.
 const MEGABYTES: f64 = 1024.0;
@@ -37,20 +37,20 @@ pub struct Run {
     pub function: String,
     /// Time from the call of its handler to the return, in milliseconds.
     pub wall_ms: f64,
-    /// Start-up time of the process before its first invocation, in milliseconds; none for later ones. It is billed
-    /// too, as wall-clock time.
+    /// Start-up time of the process before its first invocation, in milliseconds; zero for later ones. Start-up is
+    /// billed, too, as wall-clock time.
     pub init_ms: f64,
-    /// Processor time of all its threads meanwhile, in milliseconds.
+    /// Processor time of all threads of the process meanwhile, in milliseconds.
     pub cpu_ms: f64,
     /// The function's memory, in megabytes.
     pub memory_mb: u32,
-    /// Number of messages of its batch; none for a function without a queue.
+    /// Number of messages in the batch; zero for a function without a queue.
     pub messages: u64,
 }
 
 impl Run {
-    /// Reads a log line; `None` if it does not report the end of an invocation. The fields may be at the top or, as
-    /// `tracing`'s own subscriber writes them, below `fields`.
+    /// Reads a log line; returns `None` if the line does not report the end of an invocation. The fields may be at the
+    /// top level or, as `tracing`'s own subscriber writes them, below `fields`.
     pub fn read(line: &str) -> Option<Run> {
         let value: Value = serde_json::from_str(line.trim()).ok()?;
         let fields = if value["fields"].is_object() { &value["fields"] } else { &value };
@@ -67,8 +67,8 @@ impl Run {
         })
     }
 
-    /// Returns what the invocation would have taken on AWS, on the reference core: this machine takes `slowness` times
-    /// the time of that core for a piece of work, and what was waited counts `waiting` times.
+    /// Returns how long the invocation would have taken on AWS, on the reference core. This machine takes `slowness`
+    /// times as long as that core for a piece of work, and waiting times are multiplied by `waiting`.
     #[must_use]
     pub fn on_reference(self, slowness: f64, waiting: f64) -> Run {
         Run {
@@ -84,14 +84,14 @@ impl Run {
         (self.wall_ms - self.cpu_ms).max(0.0)
     }
 
-    /// Returns the billed milliseconds, rounded up to whole ones: the time from start to end, or the processor time on
-    /// the function's share of a core, if that is longer.
+    /// Returns the billed milliseconds, rounded up: the wall-clock time, or the processor time on the function's share
+    /// of a core if that is longer.
     pub fn billed_ms(&self) -> f64 {
         let share = f64::from(self.memory_mb) / MEMORY_OF_A_CORE;
         (self.init_ms + self.wall_ms.max(self.cpu_ms / share)).ceil()
     }
 
-    /// Returns gigabytes x seconds.
+    /// Returns the billed memory-time in gigabyte-seconds.
     pub fn gb_seconds(&self) -> f64 {
         self.billed_ms() / 1e3 * f64::from(self.memory_mb) / MEGABYTES
     }
@@ -121,9 +121,9 @@ mod tests {
             assert!((a.wall_ms - wall_ms).abs() < 1e-9 && (a.cpu_ms - cpu_ms).abs() < 1e-9, "{a:?}");
         };
         close(run(1_200.0, 600.0, 512).on_reference(1.5, 1.0), 1_000.0, 400.0);
-        // The emulator of this one took twice as long, too.
+        // The emulator of the slow machine took twice as long, too.
         close(run(1_800.0, 600.0, 512).on_reference(1.5, 0.5), 1_000.0, 400.0);
-        // Several threads at once take more processor time than time.
+        // Several simultaneous threads use more processor time than wall-clock time.
         close(run(150.0, 300.0, 512).on_reference(1.5, 1.0), 100.0, 200.0);
         close(run(1_000.0, 400.0, 512).on_reference(1.0, 1.0), 1_000.0, 400.0);
     }

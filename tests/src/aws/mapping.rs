@@ -1,14 +1,14 @@
-//! Requests of an event source mapping to its queue. This is a **model**: the mapping's calls are made inside of AWS
-//! (here, inside of the emulator), are billed to the account like any other, and pass through no proxy.
+//! Requests of an event source mapping to its queue. This is a **model**: the mapping makes its calls inside AWS (in
+//! tests, inside the emulator). They are billed to the account like any others, but pass through no proxy.
 //!
-//! A receive returns up to 10 messages and is one request for each begun 64 KiB of them. A deletion removes up to 10
+//! A receive returns up to 10 messages, and is billed as one request for each 64 KiB begun. A deletion removes up to 10
 //! messages. Receives are assumed to be full, which holds if jobs are sent in batches, as Curlew's stages do.
 
 use super::sqs::Sent;
 use super::unit::{SQS_STEP, steps};
 use serde_json::{Value, json};
 
-/// Number of messages of one receive, and of one deletion.
+/// Maximum number of messages of a receive and of a deletion.
 const BATCH: u64 = 10;
 /// Number of long polls that a mapping keeps open while its queue is empty (Lambda's guide, scaling of SQS mappings).
 const IDLE_POLLERS: f64 = 5.0;
@@ -22,7 +22,7 @@ const DAY: f64 = 86_400.0;
 pub struct Requests {
     /// Number of receiving calls.
     pub receives: u64,
-    /// Their billed number of requests of 64 KiB.
+    /// Number of requests of 64 KiB that the receiving calls are billed as.
     pub receive_units: f64,
     /// Number of deleting calls, each billed as one request.
     pub deletes: u64,
@@ -39,13 +39,13 @@ pub fn requests(delivered: Sent) -> Requests {
     Requests { receives: calls, receive_units: units, deletes: calls }
 }
 
-/// Returns the number of empty receives of an idle queue's mapping in a number of days. They are counted for every
-/// queue and the whole time, as if none were ever busy.
+/// Returns the number of empty receives of one idle queue's mapping in a number of days. The bill counts them for every
+/// queue and for the whole time, as if no queue were ever busy.
 pub fn idle_receives(days: f64) -> f64 {
     IDLE_POLLERS * days * DAY / LONG_POLL
 }
 
-/// Returns a message's attributes as SQS gives them in the form in which a mapping hands them to a function.
+/// Converts a message's attributes from SQS's form to the form in which a mapping passes them to a function.
 pub(crate) fn attributes_for_function(attributes: &Value) -> Value {
     let in_camel_case = |(name, attribute): (&String, &Value)| {
         let form = json!({
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(of(0, 0), Requests::default());
         assert_eq!(of(1, 300), Requests { receives: 1, receive_units: 1.0, deletes: 1 });
         assert_eq!(of(95, 95 * 300), Requests { receives: 10, receive_units: 10.0, deletes: 10 });
-        // 27 KB each: ten of them are five begun pieces of 64 KiB.
+        // Each message has 27 KB, so ten of them are billed as five requests of 64 KiB.
         assert_eq!(of(100, 100 * 27_000), Requests { receives: 10, receive_units: 50.0, deletes: 10 });
     }
 

@@ -1,4 +1,4 @@
-//! The meter: the bill of the calls that it is told of, line by line.
+//! The meter: it collects the bill of the calls that are reported to it, line by line.
 
 use super::call::{Call, Service};
 use super::charge::{Charge, json};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that CloudWatch adds to each log line (CloudWatch pricing, logs).
 const LOG_LINE_OVERHEAD: u64 = 26;
-/// Two figures that differ by less are equal.
+/// Two figures count as equal if they differ by less than this.
 const SAME: f64 = 1e-9;
 
 /// Origin of a figure.
@@ -21,7 +21,7 @@ pub enum Source {
     Metered,
     /// Reported by the functions in their log lines.
     Logged,
-    /// Computed from other figures: nobody outside of AWS can observe it.
+    /// Computed from other figures, because nobody outside AWS can observe it.
     Modelled,
 }
 
@@ -67,7 +67,7 @@ impl Line {
     }
 }
 
-/// Counts of one line.
+/// Sums of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
     /// Calls.
@@ -76,7 +76,7 @@ pub struct Counted {
     pub units: f64,
 }
 
-/// Calls for which our own reading was exact, and the endpoint reported another figure.
+/// Calls for which our own reading was exact and the endpoint reported another figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Calls.
@@ -96,7 +96,7 @@ pub struct Metered {
     pub sent: BTreeMap<String, Sent>,
     /// Differences from the endpoint's figures, by operation. The larger figure of each call is billed.
     pub differences: BTreeMap<String, Difference>,
-    /// Calls whose size neither the answer nor the endpoint shows: billed too low, if at all.
+    /// Number of calls whose size neither the answer nor the endpoint shows, by operation: billed too low, if at all.
     pub unclear: BTreeMap<String, u64>,
     /// Number of bytes of objects that were put.
     pub object_bytes: u64,
@@ -120,13 +120,13 @@ impl Metered {
         Metered { lines: lines.map(|(line, counted)| (line.clone(), *counted)).collect(), ..Metered::default() }
     }
 
-    /// Adds everything that another one has.
+    /// Adds all figures of another measurement.
     pub fn merge(&mut self, other: &Metered) {
         other.lines.iter().for_each(|(line, counted)| self.add(line.clone(), counted.calls, counted.units));
         self.object_bytes += other.object_bytes;
     }
 
-    /// Adds to a line.
+    /// Adds calls and units to a line.
     pub fn add(&mut self, line: Line, calls: u64, units: f64) {
         let counted = self.lines.entry(line).or_default();
         counted.calls += calls;
@@ -134,7 +134,7 @@ impl Metered {
     }
 }
 
-/// The counter. All methods may be called from many threads.
+/// A thread-safe counter.
 #[derive(Debug, Default)]
 pub struct Meter(Mutex<Metered>);
 
@@ -158,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// Counts a call to another service than DynamoDB that the endpoint has answered.
+    /// Counts a call to a service other than DynamoDB that the endpoint has answered.
     pub(crate) fn answered(&self, call: &Call, path: &str, request: &[u8], status: u16, answer: &[u8]) {
         let charges = match call.service {
             Service::Sqs => {
@@ -177,7 +177,6 @@ impl Meter {
         self.call(call, &charges);
     }
 
-    /// Counts units of one line.
     pub(crate) fn count(&self, line: Line, units: f64) {
         self.lock().add(line, 1, units);
     }
@@ -192,12 +191,11 @@ impl Meter {
         }
     }
 
-    /// Counts an object that was put.
     pub(crate) fn object(&self, bytes: usize) {
         self.lock().object_bytes += bytes as u64;
     }
 
-    /// Counts an invocation, by its function's log.
+    /// Counts an invocation that its function has logged.
     pub fn lambda(&self, run: &Run, architecture: Architecture) {
         let operation = format!("{} MB", run.memory_mb);
         let line = |unit: Unit| Line::new(Service::Lambda, &run.function, &operation, unit, Source::Logged);
@@ -206,7 +204,7 @@ impl Meter {
         metered.add(line(architecture.unit()), 1, run.gb_seconds());
     }
 
-    /// Counts lines that a function logged.
+    /// Counts the lines that a function logged.
     pub fn logged(&self, function: &str, lines: u64, bytes: u64) {
         let line = Line::new(Service::Logs, function, "lines", Unit::LogByte, Source::Logged);
         self.lock().add(line, lines, (bytes + lines * LOG_LINE_OVERHEAD) as f64);

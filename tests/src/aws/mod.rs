@@ -1,6 +1,6 @@
-//! The stack on an AWS endpoint, seen from outside: the costs of its calls, and the consequences of their failures.
+//! Observes a stack on an AWS endpoint from outside: the costs of its calls, and the consequences of their failures.
 //!
-//! A proxy before the endpoint meters the bill of each call and, by a plan, makes calls fail as they do on AWS.
+//! A proxy in front of the endpoint meters the bill of each call and, by a plan, makes calls fail as they do on AWS.
 
 pub mod api;
 pub mod bill;

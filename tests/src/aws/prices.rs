@@ -1,6 +1,6 @@
 //! The list prices of a bill: one table, on demand, us-east-1, without a free tier and without traffic.
 //!
-//! Prices change: compare [`LIST`] with the pages that it names before you publish a figure that is made of them.
+//! Prices change. Compare [`LIST`] with the pages that it names before you publish a figure that is based on it.
 
 use super::unit::Unit;
 
@@ -10,7 +10,7 @@ pub const READ_ON: &str = "2026-11";
 /// Region of the prices.
 pub const REGION: &str = "us-east-1";
 
-/// Costs that no bill includes, as a sentence that is printed with each.
+/// A sentence, printed with every bill, about the costs that the bill does not include.
 pub const LEFT_OUT: &str =
     "List prices, no free tier. Not in it: traffic, storage, point-in-time recovery, metrics, alarms and dashboards.";
 
@@ -19,7 +19,7 @@ pub const LEFT_OUT: &str =
 pub struct Price {
     /// The unit.
     pub unit: Unit,
-    /// Dollars for a million units.
+    /// Dollars per million units.
     pub dollars_per_million: f64,
     /// The page of aws.amazon.com with the price.
     pub page: &'static str,
@@ -42,14 +42,14 @@ pub const LIST: [Price; 14] = [
     // $0.0000166667 per GB-second.
     price(Unit::GbSecondX86, 16.6667, "Lambda pricing, x86_64, first tier"),
     price(Unit::Schedule, 1.0, "EventBridge pricing, Scheduler"),
-    // $0.50 per GB taken in, standard class; a GB of 10^9 bytes, which is the dearer reading.
+    // $0.50 per GB ingested, standard class. A GB is read as 10^9 bytes, which is the more expensive reading.
     price(Unit::LogByte, 0.0005, "CloudWatch pricing, logs, collect"),
     // $0.023 per GB and month.
     price(Unit::S3ByteMonth, 0.000_023, "S3 pricing, S3 Standard, storage, first tier"),
     // $0.25 per GB and month.
     price(Unit::TableByteMonth, 0.000_25, "DynamoDB pricing, data storage"),
     price(Unit::Free, 0.0, "S3 pricing: DELETE and CANCEL requests are free; DynamoDB: control plane"),
-    // Counted, so that nobody overlooks it; many such calls mean an error of the meter.
+    // Such calls are counted, so that nobody overlooks them; many of them indicate an error of the meter.
     price(Unit::Unpriced, 0.0, "calls to services that have no price in this table"),
 ];
 
@@ -57,28 +57,28 @@ const fn price(unit: Unit, dollars_per_million: f64, page: &'static str) -> Pric
     Price { unit, dollars_per_million, page }
 }
 
-/// Price of a GB sent to the internet, in dollars, beyond the 100 GB a month that are free (EC2 pricing, data
+/// Price of a GB sent to the internet, in dollars, beyond the 100 GB per month that are free (EC2 pricing, data
 /// transfer).
 pub const TRAFFIC_A_GB: f64 = 0.09;
-/// Bytes of that free traffic.
+/// Bytes of free traffic to the internet per month.
 pub const FREE_TRAFFIC: f64 = 100e9;
-/// Price of a GB of a table for which point-in-time recovery is on, in dollars a month (DynamoDB pricing, backup).
+/// Price of point-in-time recovery for a GB of a table, in dollars per month (DynamoDB pricing, backup).
 pub const TABLE_COPY_GB: f64 = 0.20;
-/// Price of a metric that an alarm looks at, in dollars a month (CloudWatch pricing).
+/// Price of a metric that an alarm watches, in dollars per month (CloudWatch pricing).
 pub const ALARM_METRIC: f64 = 0.10;
-/// Metrics of alarms that are free for good.
+/// Number of alarm metrics that are always free.
 pub const FREE_ALARM_METRICS: f64 = 10.0;
-/// Price of a metric of one's own that is written all month, in dollars (CloudWatch pricing).
+/// Price of a custom metric that is written all month, in dollars (CloudWatch pricing).
 pub const CUSTOM_METRIC: f64 = 0.30;
-/// Metrics of one's own that are free for good.
+/// Number of custom metrics that are always free.
 pub const FREE_CUSTOM_METRICS: f64 = 10.0;
 
-/// Returns how many units a month are free for an account, not only in its first year. Request units of DynamoDB are
-/// not: its 25 units a second are of provisioned capacity.
+/// Returns how many units per month are always free for an account, not only in its first year. DynamoDB's request
+/// units are not free: its 25 free units per second are of provisioned capacity.
 pub fn lasting_free(unit: Unit) -> f64 {
     match unit {
         Unit::SqsRequest | Unit::LambdaRequest => 1e6,
-        // One allowance for both architectures, of which a stack has one.
+        // Both architectures share one allowance, and a stack uses one architecture.
         Unit::GbSecondArm64 => 400_000.0,
         Unit::Schedule => 14e6,
         Unit::LogByte => 5e9,
@@ -87,9 +87,9 @@ pub fn lasting_free(unit: Unit) -> f64 {
     }
 }
 
-/// Part of provisioned capacity that auto scaling aims at.
+/// Utilization of provisioned capacity that auto scaling aims at.
 pub const PROVISIONED_USE: f64 = 0.7;
-/// Price of an hour of a write and of a read unit of provisioned capacity, in dollars (DynamoDB pricing, provisioned).
+/// Price of one hour of a provisioned write unit and of a read unit, in dollars (DynamoDB pricing, provisioned).
 const WRITE_HOUR: f64 = 0.000_65;
 const READ_HOUR: f64 = 0.000_13;
 

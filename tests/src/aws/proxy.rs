@@ -1,8 +1,9 @@
-//! A proxy before an AWS endpoint: forwards each call, meters what AWS would bill for it, and makes calls fail by a
-//! plan.
+//! A proxy in front of an AWS endpoint: it forwards each call, meters what AWS would bill for the call, and makes calls
+//! fail by a plan.
 //!
-//! It speaks HTTP/1.1 on loopback and reads each request and answer in full, since both determine the bill. It passes
-//! signatures on unchanged; the endpoint behind it must not check them, since the meter adds to the client's requests.
+//! The proxy speaks HTTP/1.1 on loopback and reads each request and answer in full, since both determine the bill. It
+//! passes signatures on unchanged. The endpoint must not check them, since the meter adds fields to the client's
+//! requests.
 
 use super::call::{Call, Service};
 use super::dynamodb::Asked;
@@ -24,14 +25,14 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-/// Maximum number of bytes of a request or an answer: more than a batch of messages or a part of an upload has.
+/// Maximum number of bytes of a request or an answer: more than a batch of messages or a part of an upload ever has.
 const MAX_BODY: usize = 256 * 1024 * 1024;
 /// Number of threads of the proxy.
 const THREADS: usize = 2;
-/// Header with DynamoDB's checksum of an answer; it is wrong once fields were removed.
+/// Header with DynamoDB's checksum of an answer, which is wrong once fields were removed.
 const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
 
-/// A running proxy. Dropping it ends it, and the connections through it.
+/// A running proxy. Dropping it ends the proxy and the connections through it.
 #[derive(Debug)]
 pub struct Proxy {
     addr: SocketAddr,
@@ -50,7 +51,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// Starts a proxy before this endpoint, such as `http://127.0.0.1:4566`.
+    /// Starts a proxy in front of this endpoint, such as `http://127.0.0.1:4566`.
     pub fn start(endpoint: &str) -> Proxy {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -66,17 +67,17 @@ impl Proxy {
         Proxy { addr, shared, _runtime: runtime }
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the proxy listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns its address as an endpoint: the value of `AWS_ENDPOINT_URL` for programs to be metered.
+    /// Returns the proxy's address as an endpoint: the value of `AWS_ENDPOINT_URL` for programs to be metered.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// Returns its meter.
+    /// Returns the proxy's meter.
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
     }
@@ -86,7 +87,7 @@ impl Proxy {
         &self.shared.waits
     }
 
-    /// Returns the faults that it injects; none unless a plan is set.
+    /// Returns the faults that the proxy injects; there are none unless a plan is set.
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
     }
@@ -101,11 +102,11 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn converse(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-    // Errors here are the client's, or of a connection that is cut on purpose.
+    // Errors here are caused by the client, or by a connection that is cut on purpose.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// The service's error: the connection is to be cut without an answer.
+/// Error that makes the server cut the connection without an answer.
 #[derive(Debug)]
 struct Cut;
 
@@ -126,7 +127,7 @@ struct Outgoing {
 
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Cut> {
     let (head, body) = request.into_parts();
-    // A client that went away while it was sending gets no answer.
+    // A client that disconnected while it was sending gets no answer.
     let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| Cut)?.to_bytes();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let call = Call::of(head.method.as_str(), &path, &head.headers);
@@ -151,7 +152,6 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
 }
 
 impl Shared {
-    /// Forwards a call and meters it.
     async fn carry_out(&self, call: &Call, path: &str, mut outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
         let asked = (call.service == Service::DynamoDb).then(|| Asked::of(&call.operation, &outgoing.body));
         if let Some(asked) = &asked {
@@ -174,12 +174,11 @@ impl Shared {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Forwards a request to the endpoint and reads its answer.
     async fn forward(&self, path: &str, outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
         let Outgoing { mut head, body } = outgoing;
         head.uri = format!("{}{path}", self.endpoint).parse::<Uri>().map_err(|_| Cut)?;
         one_hop_only(&mut head.headers);
-        // The length may have changed; both headers are set anew from the forwarded body.
+        // The length may have changed, so both headers are set again from the forwarded body.
         head.headers.remove(CONTENT_LENGTH);
         head.headers.remove(HOST);
         let response = match self.client.request(Request::from_parts(head, Full::new(body))).await {

@@ -1,4 +1,4 @@
-//! Pseudorandom numbers, which are the same for the same seed.
+//! Pseudorandom numbers: the same seed gives the same numbers.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]

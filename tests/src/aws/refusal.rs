@@ -1,11 +1,11 @@
-//! Error answers of services, in each service's own form.
+//! Error answers of AWS services, in each service's own form.
 
 use super::call::Service;
 use bytes::Bytes;
 use hyper::Response;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 
-/// An error answer: its status, the error's name, its message.
+/// An error answer: its status, the error's code, and its message.
 struct Refusal {
     status: u16,
     code: &'static str,
@@ -42,7 +42,7 @@ pub(crate) fn server_error(service: Service, bodiless: bool) -> Response<Bytes> 
 }
 
 impl Refusal {
-    /// Returns XML from S3, JSON from the others; an empty body in answer to HEAD.
+    /// Returns the answer: XML for S3, JSON for the others, and an empty body for HEAD.
     fn response(&self, service: Service, bodiless: bool) -> Response<Bytes> {
         let Refusal { status, code, says } = self;
         let (kind, body) = match service {

@@ -1,13 +1,13 @@
-//! S3's billing: a request by its class.
+//! S3's billing: a request is billed by its class.
 //!
-//! PUT, COPY, POST and LIST are the expensive class, GET and all others the cheap one, DELETE and CANCEL are free (S3
-//! pricing, requests). An answer of 404 or 412 is billed like any other. A batch of deletions is a POST, and counted as
-//! one.
+//! PUT, COPY, POST and LIST are the expensive class, GET and all others the cheap one; DELETE and CANCEL are free (S3
+//! pricing, requests). An answer of 404 or 412 is billed like any other. A batch of deletions is a POST and counts as
+//! one request.
 
 use super::charge::Charge;
 use super::unit::Unit;
 
-/// Returns the operation, by S3's reference, of a method and query.
+/// Returns the name of the operation in S3's reference, by method and query.
 pub(crate) fn operation(method: &str, path_and_query: &str, copies: bool) -> String {
     let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
     let has = |name: &str| query.split('&').any(|pair| pair.split('=').next() == Some(name));
@@ -31,7 +31,7 @@ pub(crate) fn operation(method: &str, path_and_query: &str, copies: bool) -> Str
     name.to_owned()
 }
 
-/// Returns the charges of a call, whatever its answer.
+/// Returns the charges of a call, which do not depend on its answer.
 pub(crate) fn charges(operation: &str, path_and_query: &str) -> Vec<Charge> {
     let unit = match operation {
         "DeleteObject" | "AbortMultipartUpload" => Unit::Free,
@@ -43,7 +43,7 @@ pub(crate) fn charges(operation: &str, path_and_query: &str) -> Vec<Charge> {
     vec![Charge { target: folder(operation, path_and_query), unit, ours: 1.0, theirs: None, exact: true }]
 }
 
-/// Returns the first folder of the key, or of the listed prefix: the bucket is the same for all.
+/// Returns the first folder of the key or of the listed prefix. The bucket would be the same for all calls.
 fn folder(operation: &str, path_and_query: &str) -> String {
     let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
     let key = match operation {

@@ -1,22 +1,21 @@
-//! SQS's billing: a call is one request for each begun 64 KiB of its payload (SQS pricing).
+//! SQS's billing: a call is billed as one request for each 64 KiB of its payload begun (SQS pricing).
 //!
-//! The payload of sent messages is in the request, that of received ones in the answer; each other call is one request.
-//! A batch is one call, as is an empty receive.
+//! Sent messages are the payload of the request; received ones are the payload of the answer. Every other call is one
+//! request. A batch is one call, and so is an empty receive.
 
 use super::charge::Charge;
 use super::unit::{SQS_STEP, Unit, steps};
 use serde_json::Value;
 
-/// Messages that were sent to a queue, so that their deliveries can be modelled.
+/// Messages that were sent to a queue, from which their deliveries can be modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Number of messages that the queue accepted.
     pub messages: u64,
-    /// Their bytes, attributes included.
+    /// Number of bytes of these messages, including attributes.
     pub bytes: u64,
 }
 
-/// Returns the charges of a call.
 pub(crate) fn charges(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
     let bytes = match operation {
         "SendMessage" => message(request),
@@ -47,7 +46,7 @@ pub(crate) fn sent(operation: &str, request: &Value, answer: &Value) -> Sent {
     }
 }
 
-/// Returns the queue's name: the last part of its address.
+/// Returns the queue's name: the last part of its URL.
 pub(crate) fn queue(request: &Value) -> String {
     let url = request["QueueUrl"].as_str().or_else(|| request["QueueName"].as_str()).unwrap_or_default();
     url.rsplit('/').next().unwrap_or_default().to_owned()
@@ -61,8 +60,8 @@ fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// Returns a message's bytes: its body, and name, type and value of each attribute (SQS developer guide, message
-/// quotas).
+/// Returns the number of bytes of a message: its body, and the name, type and value of each attribute (SQS developer
+/// guide, message quotas).
 fn message(entry: &Value) -> usize {
     entry["MessageBody"].as_str().map_or(0, str::len) + attributes(entry)
 }
@@ -75,7 +74,6 @@ fn attributes(message: &Value) -> usize {
     of_attributes(&message["MessageAttributes"])
 }
 
-/// Returns the bytes of a message's attributes.
 pub(crate) fn of_attributes(attributes: &Value) -> usize {
     let Some(attributes) = attributes.as_object() else { return 0 };
     let value = |value: &Value| -> usize {

@@ -1,18 +1,19 @@
 //! A deployed stack: the real template with the real programs, on an emulator.
 //!
-//! This file contains all differences from a deployment to AWS that are made by API instead of by the template:
+//! This file contains all changes to a deployed stack that tests make by API, and that a deployment to AWS does not
+//! have:
 //!
-//! - SAM's own bucket, to which it uploads the zips: [`ARTIFACTS`];
-//! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six
-//!   times their timeout: [`Stack::hide_for`];
-//! - the timeout of a function, since what died comes back when that is over: [`Stack::time_out_after`];
-//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`], which publishes a
+//! - SAM's own bucket, to which SAM uploads the zips: [`ARTIFACTS`];
+//! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six times their
+//!   timeout: [`Stack::hide_for`];
+//! - the timeout of a function, since a job that died comes back when that is over: [`Stack::time_out_after`];
+//! - settings without a parameter in the template, since only tests need them: [`Stack::set`], which publishes a
 //!   version of each function, as a deployment does;
 //! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
-//! - mappings that are stopped so that a test can call a function itself with the queue's messages: [`Stack::map`].
+//! - mappings that are stopped so that a test can itself call a function with the queue's messages: [`Stack::map`].
 //!
 //! Beyond that the emulator differs from AWS: a mapping hands out at most 10 messages at once and does not wait for its
-//! batching window to fill, schedules begin when they are created, and only a [strict](Emulator::strict) emulator
+//! batching window to fill, schedules fire when they are created, and only a [strict](Emulator::strict) emulator
 //! enforces roles.
 
 use super::api::{Api, Invoked, REGION};
@@ -33,15 +34,15 @@ const ARTIFACTS: &str = "sam-artifacts";
 const DEPLOY: Duration = Duration::from_secs(240);
 /// Interval at which a stack's queues are examined.
 const LOOK: Duration = Duration::from_millis(500);
-/// Number of consecutive examinations that must find its queues empty before a stack counts as idle: a message between
-/// one function's answer and its deletion is in no count.
+/// Number of consecutive examinations that must find the queues empty before a stack counts as idle. No count includes
+/// a message between a function's answer and the message's deletion.
 const LOOKS: u32 = 3;
-/// Number of messages that are read at once.
+/// Maximum number of messages that one call reads.
 const BATCH: usize = 10;
 /// Time for which a dead letter is hidden while it is read, in seconds.
 const READING: u32 = 60;
 
-/// The alias of a function's version deployed last, which all that invokes it names.
+/// Alias of a function's last deployed version; all callers use it.
 const ALIAS: &str = "live";
 
 /// The functions of a stack.
@@ -54,11 +55,11 @@ pub struct Stack {
     name: String,
     bucket: String,
     api: Api,
-    /// Endpoint of AWS for the operator's program.
+    /// AWS endpoint that the operator's program uses.
     endpoint: String,
-    /// The values of `--resolve` that direct it to the web that the stack crawls, with commas between them.
+    /// The values of `--resolve` that direct the operator's program to the crawled web, separated by commas.
     resolve: Option<String>,
-    /// The home folder of programs that would otherwise write into the tester's own.
+    /// A home folder for programs that would otherwise write into the tester's own.
     home: TempDir,
 }
 
@@ -74,17 +75,17 @@ pub struct DeadLetter {
 }
 
 impl Stack {
-    /// Deploys the built template under this name and with these parameters. The name must be in lower case, as that of
-    /// a bucket.
+    /// Deploys the built template under this name and with these parameters. The name must be in lower case, since a
+    /// bucket's name contains it.
     pub fn deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)]) -> Stack {
-        // AUTO_EXPAND for the nested stack, which holds the monitoring.
+        // AUTO_EXPAND is needed for the nested stack, which contains the monitoring.
         let capabilities = ["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"];
         let how = [["--stack-name", name].as_slice(), &["--s3-bucket", ARTIFACTS], &capabilities].concat();
         Stack::deploy_by(emulator, name, &how, parameters)
     }
 
-    /// Deploys the built template by a profile of `samconfig.toml`, which gives the stack this name. The parameters
-    /// take the place of the profile's own list.
+    /// Deploys the built template with a profile of `samconfig.toml`, which gives the stack this name. The parameters
+    /// replace the profile's own.
     pub fn of_profile(emulator: &Emulator, profile: &str, name: &str, parameters: &[(&str, &str)]) -> Stack {
         let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../samconfig.toml");
         Stack::deploy_by(emulator, name, &["--config-file", settings, "--config-env", profile], parameters)
@@ -101,8 +102,8 @@ impl Stack {
         Stack { name: name.to_owned(), bucket, api, endpoint: emulator.url(), resolve, home }
     }
 
-    /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own address, or
-    /// that of a proxy before it.
+    /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own, or that of a
+    /// proxy in front of it.
     pub fn over(emulator: &Emulator, name: &str, web: &Web, endpoint: &str, more: &[(&str, &str)]) -> Stack {
         let resolve = web.resolve();
         let mut parameters = vec![
@@ -116,22 +117,22 @@ impl Stack {
         Stack::deploy(emulator, name, &parameters)
     }
 
-    /// Returns its name.
+    /// Returns the name of the stack.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the bucket of its data.
+    /// Returns the bucket with the stack's data.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// Returns the endpoint that it runs on.
+    /// Returns the endpoint that the stack runs on.
     pub fn api(&self) -> &Api {
         &self.api
     }
 
-    /// Returns the operator's program on this stack.
+    /// Returns the operator's program, configured for this stack.
     pub fn curlew(&self, args: &[&str]) -> Command {
         let mut command = curlew(["--aws", "--stack", &self.name]);
         let rules = self.resolve.iter().flat_map(|rules| rules.split(','));
@@ -140,12 +141,12 @@ impl Stack {
         command
     }
 
-    /// Runs the operator's program on this stack to its end.
+    /// Runs the operator's program for this stack to its end.
     pub fn run(&self, args: &[&str]) -> Ran {
         Child::spawn(self.curlew(args)).wait(LIMIT)
     }
 
-    /// Runs the operator's program on a stack of another name, with the same endpoint.
+    /// Runs the operator's program for a stack of another name, with the same endpoint.
     pub fn run_elsewhere(&self, name: &str, args: &[&str]) -> Ran {
         let mut command = curlew(["--aws", "--stack", name]);
         command.args(args).env("HOME", self.home.path());
@@ -153,13 +154,13 @@ impl Stack {
         Child::spawn(command).wait(LIMIT)
     }
 
-    /// Calls one of its functions, such as `dispatch`, and waits for its answer.
+    /// Calls one of the stack's functions, such as `dispatch`, and waits for the answer.
     #[track_caller]
     pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
         self.api.invoke(&format!("{}:{ALIAS}", self.called(function)), event)
     }
 
-    /// Calls one of its functions, and returns its answer.
+    /// Calls one of the stack's functions, and returns the answer; the call must not fail.
     #[track_caller]
     pub fn invoked(&self, function: &str, event: &Value) -> Value {
         let done = self.invoke(function, event);
@@ -193,7 +194,7 @@ impl Stack {
         Some(body)
     }
 
-    /// Returns the number of messages of a stage: available, in flight, and delayed.
+    /// Returns the number of messages in a stage's queue: available, in flight, and delayed.
     #[track_caller]
     pub fn waiting(&self, stage: QueueName) -> usize {
         self.count(&self.queue(stage, ""))
@@ -211,7 +212,7 @@ impl Stack {
         QueueName::ALL.into_iter().map(|stage| self.dead(stage)).sum()
     }
 
-    /// Returns the messages that a stage has given up. They stay in their queue.
+    /// Returns the messages that a stage has given up. The messages stay in their queue.
     #[track_caller]
     pub fn dead_letters(&self, stage: QueueName) -> Vec<DeadLetter> {
         let queue = self.queue(stage, "-dead");
@@ -236,7 +237,7 @@ impl Stack {
         letters
     }
 
-    /// Sets the visibility timeout of messages from now on, in seconds.
+    /// Sets the visibility timeout of new receives, in seconds.
     #[track_caller]
     pub fn hide_for(&self, stage: QueueName, seconds: u32) {
         let attributes = json!({ "VisibilityTimeout": seconds.to_string() });
@@ -244,20 +245,20 @@ impl Stack {
         self.api.call("AmazonSQS.SetQueueAttributes", &set);
     }
 
-    /// Sets the timeout of a function from its next version on ([`Stack::set`]), in seconds.
+    /// Sets the timeout of a function, in seconds, which applies from its next version on ([`Stack::set`]).
     #[track_caller]
     pub fn time_out_after(&self, function: &str, seconds: u32) {
         let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
         self.api.lambda("PUT", &path, Some(&json!({ "Timeout": seconds })));
     }
 
-    /// Sets or replaces these settings of the functions from now on.
+    /// Sets these environment variables for all functions.
     #[track_caller]
     pub fn set(&self, settings: &[(&str, &str)]) {
         FUNCTIONS.iter().for_each(|function| self.set_of(function, settings));
     }
 
-    /// Sets or replaces these settings of a function from now on.
+    /// Sets these environment variables for one function.
     #[track_caller]
     pub fn set_of(&self, function: &str, settings: &[(&str, &str)]) {
         let path = |what: &str| format!("/2015-03-31/functions/{}/{what}", self.called(function));
@@ -272,16 +273,16 @@ impl Stack {
         self.api.lambda("PUT", &path(&format!("aliases/{ALIAS}")), Some(&alias));
     }
 
-    /// Has every function begin with a new process, by a variable that none reads.
+    /// Makes every function begin with a new process, by changing a variable that none reads.
     #[track_caller]
     pub fn restart(&self) {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         self.set(&[("RESTARTED", &at.as_nanos().to_string())]);
     }
 
-    /// Allows everybody who may send a message to send ten at once. On AWS `sqs:SendMessage` allows `SendMessageBatch`
-    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own, and takes the
-    /// reading of one mapping for a list of them.
+    /// Allows everybody who may send a message to send ten at once. On AWS, `sqs:SendMessage` allows `SendMessageBatch`
+    /// too, but a [strict](Emulator::strict) emulator treats it as a permission of its own. Likewise, such an emulator
+    /// takes reading one mapping for listing all of them.
     #[track_caller]
     pub fn grant_batches(&self) {
         for function in FUNCTIONS {
@@ -323,8 +324,8 @@ impl Stack {
         (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Sends a form to a path of the search page, as a browser does; returns the status, the page, and the redirect's
-    /// target.
+    /// Sends a form to a path of the search page, as a browser does; returns the status, the page, and the target of
+    /// the redirect.
     #[track_caller]
     pub fn post(&self, path: &str, form: &str) -> (u64, String, String) {
         let headers = [("sec-fetch-site", "same-origin"), ("content-type", "application/x-www-form-urlencoded")];
@@ -334,7 +335,7 @@ impl Stack {
         (answer["statusCode"].as_u64().unwrap(), text(&answer["body"]), text(&answer["headers"]["location"]))
     }
 
-    /// Sends a request to the search page's function, as a function URL does; headers by their names in lower case.
+    /// Sends a request to the search page's function, as a function URL does. The names of headers are in lower case.
     #[track_caller]
     pub fn visit(&self, method: &str, path: &str, query: &str, headers: &Map<String, Value>, body: &str) -> Value {
         let mut headers = headers.clone();
@@ -355,7 +356,7 @@ impl Stack {
         )
     }
 
-    /// Returns the addresses that the search page finds for words that need no escape in a URL, best first.
+    /// Returns the URLs that the search page finds, best first, for words that need no escaping in a URL.
     #[track_caller]
     pub fn found(&self, words: &str) -> Vec<String> {
         let (status, body) = self.get("/api/v1/search", &format!("q={}&limit=100", words.replace(' ', "+")));
@@ -376,7 +377,7 @@ impl Stack {
         self.run(&["export", "records"]).ok().rows()
     }
 
-    /// Names these sites to the stack.
+    /// Adds these sites to the stack's crawl.
     #[track_caller]
     pub fn name_sites(&self, sites: &[String]) {
         self.run(&args(&["crawl", "--json"], sites)).ok();
@@ -390,7 +391,7 @@ impl Stack {
         while quiet < LOOKS {
             let waiting: Vec<usize> = QueueName::ALL.into_iter().map(|stage| self.waiting(stage)).collect();
             quiet = if waiting.iter().sum::<usize>() == 0 { quiet + 1 } else { 0 };
-            assert!(began.elapsed() < limit, "it does not come to rest, its queues hold {waiting:?}: {}", self.told());
+            assert!(began.elapsed() < limit, "the queues do not empty, they hold {waiting:?}: {}", self.told());
             std::thread::sleep(LOOK);
         }
     }
@@ -408,7 +409,7 @@ impl Stack {
         told
     }
 
-    /// Returns the items of one of its tables, such as `pages`.
+    /// Returns the items of one of the stack's tables, such as `pages`.
     #[track_caller]
     pub fn items(&self, table: &str) -> Vec<Value> {
         let mut items = Vec::new();
@@ -423,7 +424,7 @@ impl Stack {
         }
     }
 
-    /// Returns the full name of one of its tables, functions or queues.
+    /// Returns the full name of one of the stack's tables, functions or queues.
     pub fn called(&self, what: &str) -> String {
         format!("{}-{what}", self.name)
     }
@@ -442,7 +443,6 @@ impl Stack {
     }
 }
 
-/// Deploys the built template.
 fn sam_deploy(emulator: &Emulator, how: &[&str], parameters: &[(&str, &str)], home: &Path) {
     let template = named("CURLEW_FUNCTIONS", "target/stack").join("template.yaml");
     let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
@@ -457,7 +457,7 @@ fn sam_deploy(emulator: &Emulator, how: &[&str], parameters: &[(&str, &str)], ho
     Child::spawn(sam).wait(DEPLOY).ok();
 }
 
-/// Directs a program to an endpoint, and away from the tester's own AWS login.
+/// Directs a program to an endpoint, and removes the tester's own AWS login from its environment.
 fn on_endpoint(command: &mut Command, endpoint: &str) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {

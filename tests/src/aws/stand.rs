@@ -1,5 +1,5 @@
-//! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web
-//! that they crawl. Ticks of the clock are made by hand, so that a phase contains only its own calls.
+//! A metered stack: the template on an emulator, a proxy between the functions and the emulator, and a uniform web that
+//! the functions crawl. Tests trigger the schedules by hand, so a phase contains only its own calls.
 
 use super::api::REGION;
 use super::calibration::Calibration;
@@ -26,39 +26,41 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const NAME: &str = "cost";
 /// Prefix of the hosts' names.
 const PREFIX: &str = "cost";
-/// The contact that the crawler sends to the web of the test.
+/// Contact that the crawler sends to the web of the test.
 const CONTACT: &str = "https://crawler.example/contact";
-/// Time after a poll without news at which its lease has certainly expired, as it has eight hours later.
+/// Time after a poll without news at which its lease has certainly expired, as in reality it has eight hours later.
 const LEASE_LONG_GONE: Duration = Duration::from_secs(125);
-/// Minimum time between two polls of a feed here, so that polls that are eight hours apart can follow each other.
+/// Minimum time between two polls of a feed here. The short floor lets polls that are normally eight hours apart follow
+/// each other.
 const POLL_FLOOR: Duration = Duration::from_secs(2);
-/// The schedules of the template; their ticks are made by hand.
+/// The schedules of the template, which tests trigger by hand.
 const SCHEDULES: [&str; 4] = ["dispatch", "index", "archive", "sample"];
-/// Number of slots, of the 480, over which the sites are spread. The reads of a tick are rounded up, and shared by the
-/// rows of a slot, which are many in a stack of 100,000 feeds. All feeds are in one slot.
+/// Number of slots, of the 480, over which the sites are spread; all feeds are in one slot. The reads of a tick are
+/// rounded up and shared by the rows of a slot, and a stack of 100,000 feeds has many rows in each.
 const SITE_SLOTS: u16 = 24;
-/// Maximum number of hosts that are examined for that: about one of 480 x 480 / [`SITE_SLOTS`] fits.
+/// Maximum number of hosts that are examined to find suitable ones: about one of 480 x 480 / [`SITE_SLOTS`] is
+/// suitable.
 const CANDIDATES: usize = 100_000_000;
-/// Maximum number of minutes for which a poll may be behind its slot and still count as on time, so that it writes
-/// nothing if nothing is new.
+/// Maximum number of minutes by which a poll may lag behind its slot and still count as on time. A poll on time without
+/// news writes nothing.
 const ON_TIME_MINUTES: u64 = 15;
-/// Number of minutes of a cycle, each a slot.
+/// Number of minutes of a cycle; each is a slot.
 const CYCLE: u64 = 480;
 /// Maximum time of a phase.
 const PHASE: Duration = Duration::from_secs(1800);
 /// Maximum number of lines of a function's log that the emulator returns at once.
 const MAX_LINES: usize = 10_000;
-/// Time in which a tick polls one slot.
+/// Time between two slots.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Maximum time until changes of the stack are answered.
+/// Maximum time until the stack answers a change of its configuration.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Time between two looks at what was logged.
+/// Time between two looks at the logs.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Size of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Number of sites, each a host key of its own with one feed.
+    /// Number of sites. Each is a host key of its own with one feed.
     pub hosts: usize,
     /// Number of new pages of each feed.
     pub pages: usize,
@@ -66,13 +68,14 @@ pub struct Size {
     pub bytes: usize,
     /// True if each page has a picture of its own on the same host.
     pub images: bool,
-    /// Minutes from the start to the polls with nothing new. The pages must be indexed before.
+    /// Minutes from the start to the polls without news. All pages must be indexed before that.
     pub lead_minutes: u64,
-    /// Architecture whose price the functions' seconds have. They run on this machine's processor in any case.
+    /// Architecture whose price applies to the functions' seconds. The functions run on this machine's processor in any
+    /// case.
     pub architecture: Architecture,
 }
 
-/// A stack, and all that it needs. The fields are dropped in this order.
+/// A stack with everything that it needs. The fields are dropped in this order.
 #[derive(Debug)]
 pub struct Stand {
     size: Size,
@@ -82,11 +85,11 @@ pub struct Stand {
     proxy: Proxy,
     web: Web,
     calibration: Calibration,
-    /// The minute since 1970 in which the feeds' slot comes.
+    /// Minute since 1970 of the feeds' slot.
     due: u64,
-    /// Number of calls of each function by its schedule in this phase.
+    /// Number of scheduled calls of each function in this phase.
     scheduled: Mutex<BTreeMap<&'static str, usize>>,
-    /// Number of lines of each function's log that are on a bill already.
+    /// Number of lines of each function's log that are already on a bill.
     read: BTreeMap<&'static str, usize>,
 }
 
@@ -104,7 +107,7 @@ impl Stand {
         let web = Web::of(Farm::keyed(&spec, &dense_hosts(size.hosts, due)));
         let emulator = Emulator::start();
         let proxy = Proxy::start(&emulator.url());
-        // The waker plays the mappings, which are off, and must not be switched on.
+        // The waker replaces the mappings. They are off, and the stack must not switch them on.
         let more = [("Watch", "false"), ("FunctionUrl", "false"), ("RestAfter", "0")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
@@ -122,12 +125,13 @@ impl Stand {
         };
         SCHEDULES.iter().for_each(|schedule| stand.unschedule(schedule));
         FUNCTIONS.iter().for_each(|function| stand.name_caller(function));
-        // The emulator fires a schedule when it is created. That tick has ended when another one has.
+        // The emulator fires a schedule when the schedule is created. That tick has certainly ended when another one
+        // has.
         stand.phase(Stand::sweep);
         stand
     }
 
-    /// Returns its size.
+    /// Returns the size of the measurement.
     pub fn size(&self) -> Size {
         self.size
     }
@@ -145,7 +149,7 @@ impl Stand {
     /// Runs `work`, waits until the stack is idle, and returns everything that was metered meanwhile.
     ///
     /// # Panics
-    /// If a message is given up, or a function does not report each of its invocations.
+    /// Panics if a message is given up, or a function does not report each of its invocations.
     pub fn phase(&mut self, work: impl FnOnce(&Stand)) -> Metered {
         work(self);
         let mut called = std::mem::take(&mut *self.scheduled.lock().unwrap());
@@ -159,15 +163,15 @@ impl Stand {
         for stage in QueueName::ALL {
             let queue = self.stack.called(stage.as_str());
             let (messages, sent) = (delivered.get(stage.as_str()).copied().unwrap_or(0), sent.get(&queue));
-            // Messages that were delivered again are as large as sent ones, on average.
+            // Redelivered messages are as large as sent ones on average.
             let average = sent.map_or(0, |sent| sent.bytes.div_ceil(sent.messages.max(1)));
             meter.mapping(&queue, Sent { messages, bytes: messages * average });
         }
         meter.take()
     }
 
-    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages
-    /// that each received.
+    /// Meters the functions' new log lines; `called` holds the number of calls of each function. Returns the number of
+    /// messages that each function received.
     fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
         let slowness = self.calibration.slowness();
@@ -179,7 +183,7 @@ impl Stand {
                 let lines = self.stack.api().logs(&self.stack.called(function));
                 assert!(lines.len() < MAX_LINES, "{function} logs more than the emulator gives at once");
                 let runs: Vec<Run> = lines[seen..].iter().filter_map(|line| Run::read(line)).collect();
-                // The answer of an invocation may come before its last lines.
+                // An invocation's answer may come before its last log lines.
                 if runs.len() >= called {
                     break (lines, runs);
                 }
@@ -187,9 +191,10 @@ impl Stand {
                 std::thread::sleep(LOOK);
             };
             self.read.insert(function, lines.len());
-            // Lines that are no JSON are the emulator's own: of start, end and report, which the template turns off.
+            // Lines that are not JSON are the emulator's own start, end and report lines, which the template turns off
+            // on AWS.
             let new: Vec<&String> = lines[seen..].iter().filter(|line| line.starts_with('{')).collect();
-            // [`Waker`] calls one run after the other, so that what they waited for services is the sum.
+            // [`Waker`] makes one call after the other, so the time waited for services is the sum over all calls.
             let waiting = self.proxy.waits().take(function).scale(runs.iter().map(Run::waited_ms).sum());
             let meter = self.proxy.meter();
             meter.logged(function, new.len() as u64, new.iter().map(|line| line.len() as u64).sum());
@@ -201,7 +206,7 @@ impl Stand {
         delivered
     }
 
-    /// Names all sites to the stack, as an operator does.
+    /// Adds all sites to the crawl, as an operator does.
     pub fn name_sites(&self) {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), self.web.starts().join("\n")).unwrap();
@@ -217,20 +222,20 @@ impl Stand {
         *self.scheduled.lock().unwrap().entry(function).or_default() += 1;
     }
 
-    /// Makes a tick of dispatch that reads all 480 slots, by deleting its mark.
+    /// Triggers a tick of dispatch that reads all 480 slots, by deleting the mark of dispatch.
     pub fn sweep(&self) {
         let mark = json!({"TableName": self.stack.called("hosts"), "Key": {"k": {"S": "m#dispatch"}}});
         self.stack.api().call("DynamoDB_20120810.DeleteItem", &mark);
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Makes a tick of dispatch that reads the slots of the minutes from one tick to the next.
+    /// Triggers a tick of dispatch that reads the slots since the last tick.
     pub fn tick(&self) {
         std::thread::sleep(until_next_minute() + MINUTE * u32::try_from(dispatch_every() - 1).unwrap());
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Deletes every copy of a robots.txt.
+    /// Deletes all copies of robots.txt.
     pub fn forget_robots(&self) {
         for item in self.stack.items("hosts") {
             if item["k"]["S"].as_str().is_some_and(|key| key.starts_with("r#")) {
@@ -240,12 +245,12 @@ impl Stand {
         }
     }
 
-    /// Waits until the feeds' slot has come, and they may be polled again.
+    /// Waits until the feeds' slot has come and the feeds may be polled again.
     ///
     /// # Panics
-    /// If the slot has passed.
+    /// Panics if the slot has passed.
     pub fn wait_for_slot(&self) {
-        // In reality the lease expired hours before a feed is polled again.
+        // In reality the lease would have expired hours before a feed is polled again.
         std::thread::sleep(POLL_FLOOR + LEASE_LONG_GONE);
         while minute() < self.due {
             std::thread::sleep(until_next_minute());
@@ -253,27 +258,26 @@ impl Stand {
         self.still_on_time();
     }
 
-    /// Checks that the polls up to now were in the minute of their slot.
+    /// Checks that the polls so far were in the minute of their slot.
     ///
     /// # Panics
-    /// If it is too late for that.
+    /// Panics if it is too late for that.
     pub fn still_on_time(&self) {
         let late = minute() - self.due;
         assert!(late <= ON_TIME_MINUTES, "the polls came {late} minutes after their slot: measure with more lead");
     }
 
-    /// Returns the number of accepted pages, by the program's own count.
+    /// Returns the number of accepted pages according to `curlew status`.
     pub fn accepted(&self) -> u64 {
         self.stack.run(&["status", "--json"]).ok().json()["pages"]["accepted"].as_u64().unwrap_or(0)
     }
 
-    /// Returns the bytes of all items of all tables, as DynamoDB counts.
+    /// Returns the number of bytes of all items of all tables, as DynamoDB counts them.
     pub fn table_bytes(&self) -> usize {
         let tables = ["hosts", "sources", "pages", "parked"];
         tables.iter().flat_map(|table| self.stack.items(table)).map(|item| super::item::size(&item)).sum()
     }
 
-    /// Deletes a schedule.
     fn unschedule(&self, schedule: &str) {
         let path = format!("/schedules/{}", self.stack.called(schedule));
         let scope = format!(
@@ -286,9 +290,9 @@ impl Stand {
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     }
 
-    /// Makes a function name itself with each call: its SDK takes the name from its environment. It also makes visits
-    /// of a host that follow each other within minutes count as hours apart, as they are in a stack of 100,000 feeds,
-    /// and has each feed polled three times a day, however seldom it has news.
+    /// Makes a function identify itself in each call, by a variable that its SDK reads. Also makes the stack behave
+    /// like one of 100,000 feeds: visits of a host that follow each other within minutes count as hours apart, and each
+    /// feed is polled three times a day, however rare its news.
     fn name_caller(&self, function: &str) {
         let floor = format!("{}s", POLL_FLOOR.as_secs());
         let settings = [
@@ -300,14 +304,15 @@ impl Stand {
         self.stack.set_of(function, &settings);
     }
 
-    /// Makes all functions start anew, so that they know nothing but what is stored: eight hours after a poll, a
-    /// process of a stack of 100,000 feeds no longer knows a host's robots.txt.
+    /// Restarts all functions, so that they know only what is stored. Eight hours after a poll, a process of a stack of
+    /// 100,000 feeds no longer remembers a host's robots.txt.
     pub fn start_anew(&self) {
         self.stack.restart();
     }
 }
 
-/// Returns hosts whose feeds are in the slot of this minute, and whose sites are in one of the first [`SITE_SLOTS`].
+/// Returns hosts whose feeds are in the slot of the minute `due`, and whose sites are in one of the first
+/// [`SITE_SLOTS`].
 fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
     let of_feed = Slot::from_hash(due % CYCLE);
     let fits = |number: &usize| {
@@ -319,7 +324,7 @@ fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
     numbers
 }
 
-/// Returns the slot of a source: by the first eight bytes of the hash of its address.
+/// Returns the slot of a source: the first eight bytes of the hash of its URL determine it.
 fn slot(url: &str) -> Slot {
     let hash = Sha256::digest(url.as_bytes());
     Slot::from_hash(hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -336,6 +341,6 @@ fn minute() -> u64 {
 
 fn until_next_minute() -> Duration {
     let ends = Duration::from_secs((minute() + 1) * MINUTE.as_secs());
-    // A moment more, so that the minute has certainly begun.
+    // The extra time ensures that the minute has begun.
     ends.saturating_sub(since_1970()) + Duration::from_millis(50)
 }

@@ -1,4 +1,4 @@
-//! Units of AWS' bills, and the steps in which they are counted.
+//! Units of AWS's bills, and the steps in which they are counted.
 
 /// Bytes of one write unit of DynamoDB; a partial one counts as a whole.
 pub const WRITE_STEP: usize = 1024;
@@ -6,7 +6,7 @@ pub const WRITE_STEP: usize = 1024;
 pub const READ_STEP: usize = 4 * 1024;
 /// Bytes of one request to SQS; a partial one counts as a whole.
 pub const SQS_STEP: usize = 64 * 1024;
-/// The memory with which a function has one whole core, in megabytes (Lambda's guide, memory and computing power).
+/// Memory with which a function has one whole core, in megabytes (Lambda's guide, memory and computing power).
 pub const MEMORY_OF_A_CORE: f64 = 1769.0;
 
 /// A unit that has a price.
@@ -36,7 +36,7 @@ pub enum Unit {
     S3ByteMonth,
     /// A byte stored in DynamoDB for a month.
     TableByteMonth,
-    /// A call that is free by the price list.
+    /// A call that is free according to the price list.
     Free,
     /// A call to a service without a price in the list.
     Unpriced,
@@ -81,7 +81,7 @@ impl Unit {
     }
 }
 
-/// Returns the number of steps for a number of bytes; at least one.
+/// Returns the number of steps for a number of bytes, at least one.
 pub fn steps(bytes: usize, step: usize) -> f64 {
     bytes.div_ceil(step).max(1) as f64
 }

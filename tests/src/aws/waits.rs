@@ -1,14 +1,14 @@
-//! Time that callers wait for an endpoint: as long as it took here, and as long as the services themselves take.
+//! Time that callers wait for an endpoint, and the time that they would wait for AWS.
 //!
-//! The emulator is slower than the services, and the slower the more else its machine does. What a function waits for
-//! it is no property of the function, so a bill has the services' times in its place.
+//! The emulator is slower than AWS, and even slower on a busy machine. The time that a function waits for the emulator
+//! is no property of the function, so a bill uses the services' times instead.
 
 use super::call::{Call, Service};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time of a call to a table, a queue, an object, from a function of the same region.
+/// Time of a call to a table, to a queue and to an object, from a function in the same region.
 const TABLE: Duration = Duration::from_millis(5);
 const QUEUE: Duration = Duration::from_millis(10);
 const OBJECT: Duration = Duration::from_millis(30);
@@ -16,7 +16,7 @@ const OBJECT: Duration = Duration::from_millis(30);
 const API: Duration = Duration::from_millis(60);
 
 impl Service {
-    /// Returns the time that a call to it takes on AWS.
+    /// Returns the time that a call to this service takes on AWS.
     pub fn call_time(self) -> Duration {
         match self {
             Service::DynamoDb => TABLE,
@@ -27,19 +27,19 @@ impl Service {
     }
 }
 
-/// Times that a caller waited for calls.
+/// Times that a caller has waited for calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waited {
     /// Time in which at least one call was under way.
     pub any: Duration,
     /// Sum of the times of all calls.
     pub all: Duration,
-    /// Sum of the times that they take on AWS.
+    /// Sum of the times that the same calls take on AWS.
     pub on_aws: Duration,
 }
 
 impl Waited {
-    /// Returns the time in which at least one call would have been under way on AWS: as many calls side by side as
+    /// Returns the time in which at least one call would have been under way on AWS, with the same overlap of calls as
     /// here.
     pub fn any_on_aws(&self) -> Duration {
         if self.all.is_zero() {
@@ -48,8 +48,8 @@ impl Waited {
         self.any.mul_f64(self.on_aws.as_secs_f64() / self.all.as_secs_f64())
     }
 
-    /// Returns by what the waiting of runs is to be multiplied that waited `here_ms` milliseconds in all: for these
-    /// calls, one run at a time, and for what takes as long on AWS, such as sites and the pauses between calls to them.
+    /// Returns the factor for the waiting time of runs that waited `here_ms` milliseconds in all. Part of that time is
+    /// for these calls, one run at a time. The rest takes as long on AWS: calls to sites, and the pauses between them.
     pub fn scale(&self, here_ms: f64) -> f64 {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let other = (here_ms - milliseconds(self.any)).max(0.0);
@@ -57,19 +57,19 @@ impl Waited {
     }
 }
 
-/// Times that each caller waited for calls. All methods may be called from many threads.
+/// Times that each caller has waited for calls. All methods may be called from many threads.
 #[derive(Debug, Default)]
 pub struct Waits(Mutex<BTreeMap<String, Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
     waited: Waited,
-    /// Number of calls that are under way, and since when there was at least one.
+    /// Number of calls under way, and since when at least one is.
     under_way: usize,
     since: Option<Instant>,
 }
 
-/// A call that is under way. It ends when this is dropped.
+/// A call under way, which ends when this guard is dropped.
 #[derive(Debug)]
 pub(super) struct UnderWay<'a> {
     waits: &'a Waits,
@@ -79,7 +79,6 @@ pub(super) struct UnderWay<'a> {
 }
 
 impl Waits {
-    /// Begins a call.
     pub(super) fn begin(&self, call: &Call) -> UnderWay<'_> {
         let began = Instant::now();
         let mut callers = self.lock();
@@ -89,7 +88,7 @@ impl Waits {
         UnderWay { waits: self, caller: call.caller.clone(), service: call.service, began }
     }
 
-    /// Returns what a caller has waited since it was last taken. Calls that are under way count when they end.
+    /// Returns what a caller has waited since the last call of this function. A call counts when it ends.
     pub fn take(&self, caller: &str) -> Waited {
         self.lock().get_mut(caller).map(|caller| std::mem::take(&mut caller.waited)).unwrap_or_default()
     }
@@ -144,7 +143,7 @@ mod tests {
         assert_eq!(Waited::default().any_on_aws(), Duration::ZERO);
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         close(waited.scale(1_300.0), 1_050.0 / 1_300.0);
-        // Something was computed meanwhile.
+        // The functions spent part of the 100 ms computing.
         close(waited.scale(100.0), 0.5);
         close(Waited::default().scale(1_300.0), 1.0);
         close(waited.scale(0.0), 1.0);

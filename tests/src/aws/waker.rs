@@ -1,9 +1,9 @@
-//! Invokes functions with their queues' messages, as AWS' event source mappings do: in batches as full as the template
+//! Invokes functions with their queues' messages, as AWS's event source mappings do, in batches as full as the template
 //! allows.
 //!
-//! The emulator's own mappings hand out 10 messages at once, whatever the template says, so that a bill made of them
-//! would count many small invocations. They are stopped here, and this replaces them. It omits concurrent batches, and
-//! the batching window, since it finds all messages that the stage before has sent.
+//! The emulator's own mappings hand out 10 messages at once, whatever the template says, so a bill would count many
+//! small invocations. The waker stops and replaces them. It omits concurrent batches, and also the batching window,
+//! since it finds all messages that the previous stage has sent.
 
 use super::api::REGION;
 use super::mapping::attributes_for_function;
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Maximum number of bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
+/// Maximum number of bytes of all messages of an invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
 const MAX_PAYLOAD: usize = 6_000_000;
 /// Maximum number of messages of one call to SQS.
 const MAX_CALL: usize = 10;
-/// Interval at which queues with only delayed messages are examined.
+/// Interval at which queues that have only delayed messages are examined.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Replacement for the mappings of a stack.
@@ -34,7 +34,7 @@ struct Queue {
     batch_size: usize,
 }
 
-/// Records that were received and did not fit into the last batch.
+/// Received records that did not fit into the last batch.
 type Held = Vec<Value>;
 
 impl Waker {
@@ -60,14 +60,14 @@ impl Waker {
         Waker { queues: QueueName::ALL.into_iter().map(queue).collect() }
     }
 
-    /// Invokes functions until all queues are empty, delayed messages included. Returns the number of invocations of
-    /// each.
+    /// Invokes functions until all queues are empty, including delayed messages. Returns the number of invocations of
+    /// each function.
     #[track_caller]
     pub fn until_rest(&self, stack: &Stack, limit: Duration) -> BTreeMap<&'static str, usize> {
         let began = Instant::now();
         let mut woken = BTreeMap::new();
         while self.queues.iter().map(|queue| stack.waiting(queue.stage)).sum::<usize>() > 0 {
-            assert!(began.elapsed() < limit, "it does not come to rest: {}", stack.told());
+            assert!(began.elapsed() < limit, "the queues do not become empty: {}", stack.told());
             let before: usize = woken.values().sum();
             for queue in &self.queues {
                 *woken.entry(queue.stage.as_str()).or_default() += queue.drain(stack);
@@ -102,10 +102,10 @@ impl Queue {
         let mut batch = std::mem::take(held);
         let mut bytes: usize = batch.iter().map(length).sum();
         while batch.len() < self.batch_size && held.is_empty() {
-            // One by one near the limit of bytes, so that little is left over.
+            // Near the limit of bytes, messages are received one by one, so that few are left over.
             let wanted = if bytes < MAX_PAYLOAD / 2 { MAX_CALL.min(self.batch_size - batch.len()) } else { 1 };
             let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"], "MessageAttributeNames": ["All"],
-                // The queue's own wait time would be that of an idle mapping.
+                // A request without this value would wait as long as the queue's default, which suits an idle mapping.
                 "WaitTimeSeconds": 0});
             let got = stack.api().call("AmazonSQS.ReceiveMessage", &ask);
             let Some(messages) = got["Messages"].as_array().filter(|messages| !messages.is_empty()) else { break };

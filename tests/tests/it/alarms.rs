@@ -1,12 +1,12 @@
-//! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with what they
-//! cost.
+//! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with the
+//! documented cost.
 
 use curlew_tests::read;
 use std::collections::BTreeSet;
 
 /// An alarm, as its template describes it.
 struct Alarm {
-    /// Its name without that of the stack.
+    /// Name of the alarm without the name of the stack.
     name: String,
     text: String,
 }
@@ -38,7 +38,7 @@ fn every_alarm_has_a_page_of_the_runbooks_and_every_page_an_alarm() {
     let alarms = alarms();
     assert!(alarms.len() > 5, "only {} alarms were found", alarms.len());
     for Alarm { name, text, .. } in &alarms {
-        assert!(text.contains(&format!("See docs/runbooks.md#{name}\n")), "{name} does not lead to its page");
+        assert!(text.contains(&format!("See docs/runbooks.md#{name}\n")), "{name} does not link to its page");
     }
     let runbooks = read("docs/runbooks.md");
     let (_, pages) = runbooks.split_once("\n## Alarms\n").expect("a part about alarms");
@@ -54,7 +54,7 @@ fn alarms_look_at_metrics_that_are_written() {
     let page = read("docs/aws.md");
     let mut own = 0;
     for Alarm { name, text, .. } in alarms() {
-        // On one line, or on two.
+        // The namespace and the metric's name are on one line or on two.
         for after in text.split("Namespace: Curlew").skip(1) {
             let (_, metric) = after.split_once("MetricName: ").expect("an alarm names its metric");
             let metric: String = metric.chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -63,7 +63,7 @@ fn alarms_look_at_metrics_that_are_written() {
             own += 1;
         }
     }
-    assert!(own >= 2, "only {own} metrics of our own are looked at");
+    assert!(own >= 2, "only {own} custom metrics are watched");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn in_kebab_case(variant: &str) -> String {
 
 #[test]
 fn what_alarms_cost_is_what_the_page_says() {
-    /// Number of metrics that alarms may look at for nothing.
+    /// Number of metrics that alarms may watch free of charge.
     const FREE_METRICS: usize = 10;
     let watched: Vec<Alarm> =
         alarms().into_iter().filter(|alarm| read("infra/watch.yaml").contains(&alarm.text)).collect();
@@ -103,13 +103,13 @@ fn what_alarms_cost_is_what_the_page_says() {
     };
     let dollars = |cell: &str| cell.parse::<f64>().unwrap_or_else(|_| panic!("{cell} is no sum"));
     let alarms = cells("| alarms, billed by");
-    assert!(alarms[1].starts_with(&format!("{metrics} at ")), "{metrics} metrics are looked at: {alarms:?}");
+    assert!(alarms[1].starts_with(&format!("{metrics} at ")), "{metrics} metrics are watched: {alarms:?}");
     let free = metrics.min(FREE_METRICS);
     assert_eq!(
         [&alarms[2], &alarms[3]].map(|cell| dollars(cell)),
         [metrics as f64 / 10.0, (metrics - free) as f64 / 10.0]
     );
-    // Both columns are added up.
+    // The table's sums must be right in both columns.
     for column in [2, 3] {
         let parts = ["| **crawling, idle** ", "| alarms, billed by"];
         let sum: f64 = parts.iter().map(|row| dollars(&cells(row)[column])).sum();

@@ -1,12 +1,12 @@
-//! The tools for assistants, called by a client that others wrote: over standard input and output, and over HTTP, with
-//! the handshake of older clients and without it.
+//! Calls the tools for assistants with an independent client: over standard input and output and over HTTP, with the
+//! handshake of older clients and without it.
 
 use crate::commands::urls;
 use curlew_tests::{Child, LIMIT, Server, Store, Web, named};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
-/// Calls tools, given as JSON, in one session, and prints the answers.
+/// Python program that calls tools, given as JSON, in one session, and prints the answers.
 const CALL: &str = r#"
 import asyncio, json, sys
 from mcp import Client, StdioServerParameters
@@ -24,7 +24,7 @@ async def main():
 asyncio.run(main())
 "#;
 
-/// Calls tools of a server, which is a URL or a program, and returns the schemas of all tools and the answers.
+/// Calls tools of a server, given as a URL or a program, and returns the schemas of all tools and the answers.
 fn call(mut job: Value, mode: &str, calls: &Value) -> Value {
     job["mode"] = json!(mode);
     job["calls"] = calls.clone();
@@ -42,7 +42,7 @@ fn an_assistant_searches_over_both_transports() {
     let site = web.farm().site("short-quotes.test").unwrap();
     store.crawl(std::slice::from_ref(&site.start_url));
     let without = Server::start(&store);
-    assert_eq!(without.get("/mcp").status, 404, "off unless it is switched on");
+    assert_eq!(without.get("/mcp").status, 404, "the endpoint is off by default");
     without.stop();
     store.configure("[web]\nmcp = true\n");
     let server = Server::start(&store);

@@ -1,5 +1,5 @@
-//! Bad input of a stack: unreadable messages, and settings that name missing resources. The stack reports them, and
-//! does the rest.
+//! Tests a stack with bad input: unreadable messages, and settings that name missing resources. The stack reports the
+//! bad input and does the rest of the work.
 
 use curlew_fixtureweb::Uniform;
 use curlew_model::QueueName;
@@ -77,7 +77,7 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     steps.end();
 }
 
-/// A stack that a later program has written: every function refuses its work, and no message is lost.
+/// A stack that a later program has written to: every function refuses its work, and no message is lost.
 fn later(steps: &mut Steps, stack: &Stack) {
     let says = ["it is 99", "use or deploy a newer curlew"];
     let version = |version: &str| {
@@ -88,9 +88,9 @@ fn later(steps: &mut Steps, stack: &Stack) {
     steps.step("a later version", || {
         let known = stack.items("hosts").into_iter().find(|item| item["k"]["S"] == "m#version").unwrap();
         let own = curlew_aws::KNOWN_VERSION.to_string();
-        assert_eq!(known["s"]["S"], own, "the first that read it wrote it");
+        assert_eq!(known["s"]["S"], own, "the first process that read the version wrote it");
         version("99");
-        // So that the next call is that of a new process.
+        // The restart makes a new process handle the next call.
         stack.restart();
         for function in ["dispatch", "sample", "index"] {
             refused(stack, function, &json!({}), &says);
@@ -103,7 +103,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
     steps.step("messages of a later version", || {
         let dead = stack.all_dead();
         for stage in QueueName::ALL {
-            // An earlier program would give it up if it read it.
+            // A program that read this message would give it up.
             let record = json!({
                 "messageId": "left-alone", "receiptHandle": "none", "body": r#"{"v":9,"job":"dance"}"#,
                 "attributes": { "ApproximateReceiveCount": "1" }, "eventSource": "aws:sqs"
@@ -113,7 +113,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
             assert_eq!(answer, failed, "{}", stage.as_str());
             assert_eq!(refusals(stack, stage), 1, "{}", stage.as_str());
         }
-        // Through its queue it waits there for the release that reads it.
+        // A message from the queue waits there for the release that can read it.
         let began = Instant::now();
         stack.send(QueueName::Remove, r#"{"v":9,"job":"dance"}"#);
         while refusals(stack, QueueName::Remove) < 2 {
@@ -125,7 +125,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
     });
 }
 
-/// Returns the number of batches that the function of a stage has refused, as it has logged them.
+/// Returns the number of batches that a stage's function refused, according to its log.
 fn refusals(stack: &Stack, stage: QueueName) -> usize {
     let lines = stack.logged(stage.as_str());
     let is_refusal = |line: &&Value| {
@@ -156,7 +156,7 @@ fn missing(steps: &mut Steps, stack: &Stack) {
     });
 }
 
-/// Calls a function, which must fail with these words.
+/// Calls a function, and checks that it fails with these words.
 #[track_caller]
 fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
     let done = stack.invoke(function, event);
@@ -168,11 +168,11 @@ fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
     assert!(!said.contains("panicked"), "{said}");
 }
 
-/// Takes one page's message out of its queue and puts it back with a missing body; returns the new message.
+/// Takes one page's message from its queue and puts it back with a missing body; returns the new message.
 #[track_caller]
 fn lose_a_body(stack: &Stack) -> String {
     let body = stack.take(QueueName::Extract).expect("pages wait for extraction");
-    // Its bytes are in attributes, and a tab stands for each of them.
+    // The bytes of the body are in attributes; a tab stands for each of them in the message.
     let mut message: Value = serde_json::from_str(&body.replace('\t', "")).unwrap();
     message["body"] = json!({ "stored": LOST });
     let lost = message.to_string();

@@ -1,5 +1,5 @@
-//! Large invocations: of fetch with a thousand visits, most of them short and some of them long (how well they share
-//! the slots, and how much time and memory it takes), and of poll with feeds as large as they may be.
+//! Tests large invocations: fetch with a thousand visits, most of them short and some long (how well they share the
+//! slots, and how much time and memory they take), and poll with feeds of the maximum size.
 
 use curlew_fixtureweb::{Call, Kind, Site, Uniform, judge};
 use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob, Work};
@@ -16,22 +16,22 @@ use std::time::{Duration, Instant};
 const VISITS: usize = 1_000;
 /// Maximum length of a visit, in pages.
 const LONGEST: usize = 40;
-/// The pause that the program promises, in microseconds.
+/// Minimum pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// Maximum resident memory of fetch with all its slots in use, and of poll with the largest feeds, in KiB: what they
-/// have.
+/// Memory of fetch and of poll, in KiB: the maximum for fetch with all its slots in use, and for poll with the largest
+/// feeds.
 const MOST_KB: u64 = 160 * 1024;
 const MOST_POLL_KB: u64 = 128 * 1024;
-/// Feeds that are polled at once, and entries of each, which make nearly ten megabytes.
+/// Number of feeds that are polled at once, and number of entries in each, which make nearly ten megabytes.
 const LARGE_FEEDS: usize = 24;
 const LARGE_FEED_ENTRIES: usize = 22_000;
-/// Maximum time until they are polled.
+/// Maximum time until all feeds are polled.
 const POLLED: Duration = Duration::from_secs(600);
 /// Maximum time until all messages that fetch sends are in their queue.
 const REST: Duration = Duration::from_secs(120);
 /// Interval at which the queue is read.
 const LOOK: Duration = Duration::from_millis(200);
-/// Seed of the lengths.
+/// Seed of the visits' lengths.
 const SEED: u64 = 20_261_121;
 
 #[test]
@@ -40,7 +40,7 @@ fn a_thousand_visits_share_the_slots() {
         Web::uniform(&Uniform { hosts: VISITS, pages: LONGEST, bytes: 4 * 1024, images: true, prefix: "many".into() });
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "many", &web, &emulator.url(), &[("Watch", "false")]);
-    // Messages that fetch sends stay in their queue, to be read.
+    // The messages that fetch sends stay in their queue, where the test reads them.
     stack.map(QueueName::Fetch, false);
     stack.map(QueueName::Extract, false);
     let mut random = Random::new(SEED);
@@ -52,7 +52,7 @@ fn a_thousand_visits_share_the_slots() {
     let calls = web.calls();
     let called: BTreeSet<String> = calls.iter().filter(|call| call.kind == Kind::Page).map(address_of).collect();
     let left = left(&stack);
-    assert!(called.is_disjoint(&left), "what was sent on is what was not fetched");
+    assert!(called.is_disjoint(&left), "only pages that were not fetched were sent on");
     assert_eq!(called.len() + left.len(), pages, "no page is lost");
     assert_eq!(stack.waiting(QueueName::Extract), called.len(), "every page that was fetched went on");
     assert_eq!(judge::repeated(&calls), []);
@@ -79,7 +79,7 @@ fn the_largest_feeds_fit_into_the_memory_of_poll() {
     let web = Web::uniform(&Uniform { hosts, pages, bytes: 512 << 10, images: true, prefix: "large".into() });
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "large", &web, &emulator.url(), &[("Watch", "false")]);
-    // Pages that poll does not fetch itself stay in their queue.
+    // The pages that poll does not fetch itself stay in their queue.
     stack.map(QueueName::Fetch, false);
     stack.map(QueueName::Extract, false);
     let feed = |site: &Site| format!("<outline type=\"rss\" xmlUrl=\"http://{}/feed.xml\"/>", site.host);
@@ -98,15 +98,16 @@ fn the_largest_feeds_fit_into_the_memory_of_poll() {
     }
     let (feeds, pages) = (count(Kind::Feed), count(Kind::Page));
     eprintln!("{feeds} feeds, {pages} pages: {:?} KiB, {:?} ms", figures("max_rss_kb"), figures("wall_ms"));
-    // A feed that a busy machine is too slow to serve is left alone for a day. Half of them are more than are read at
-    // once.
+    // A feed that a busy machine serves too slowly is left alone for a day. Even half of the feeds are more than are
+    // read at once.
     assert!(feeds >= LARGE_FEEDS / 2, "{feeds} feeds: {}", stack.told());
     assert!(pages > LARGE_FEEDS, "{pages} pages: {}", stack.told());
     let memory = figures("max_rss_kb").into_iter().max();
     assert!(memory.is_some_and(|memory| memory <= MOST_POLL_KB), "{memory:?} KiB");
 }
 
-/// Returns the length of a visit: most are short, some are very long (Pareto's law with an exponent of 1.5).
+/// Returns the length of a visit. Most visits are short and some are very long (Pareto distribution with an exponent of
+/// 1.5).
 fn length(random: &mut Random) -> usize {
     const EXPONENT: f64 = 1.5;
     const PARTS: u64 = 1 << 32;
@@ -125,7 +126,7 @@ fn visit(host: &str, pages: usize) -> VisitJob {
     VisitJob { site_image, ..VisitJob::new(host, (0..pages).map(item).collect()) }
 }
 
-/// Returns the event with which the queue's mapping invokes the function.
+/// Returns the event with which the queue's mapping would invoke the function.
 fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
     let records = visits.iter().enumerate().map(|(number, visit)| {
         json!({
@@ -146,7 +147,7 @@ fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
     json!({ "Records": records.collect::<Vec<_>>() })
 }
 
-/// Returns the pages that visits did not reach in their time, from the messages that they sent on.
+/// Returns the pages that visits did not reach in time, read from the messages that the visits sent on.
 fn left(stack: &Stack) -> BTreeSet<String> {
     let mut left = BTreeSet::new();
     let began = Instant::now();
@@ -161,7 +162,7 @@ fn left(stack: &Stack) -> BTreeSet<String> {
             Some(other) => panic!("not a visit: {other:?}"),
             None => std::thread::sleep(LOOK),
         }
-        assert!(began.elapsed() < REST, "what was sent on is not handed out");
+        assert!(began.elapsed() < REST, "the queue does not hand out the visits that were sent on");
     }
     left
 }

@@ -1,5 +1,5 @@
-//! A stack with parameters that few deploy it with: provisioned tables, as the template makes them on the emulator,
-//! which does not scale, and a log of errors alone.
+//! A stack with rarely used parameters: provisioned tables, which the emulator creates but does not scale, and a log
+//! with errors only.
 
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A site of the bundled web.
 const SITE: &str = "http://harbour-lantern.test/";
-/// Maximum time for crawling it.
+/// Maximum time for crawling the site.
 const CRAWL: std::time::Duration = std::time::Duration::from_secs(300);
 
 #[test]
@@ -27,7 +27,7 @@ fn provisioned_tables_are_crawled_into_and_counts_survive_any_log_level() {
     stack.come_to_rest(CRAWL);
     let accepted = stack.list("pages").iter().filter(|page| page["state"]["state"] == "accepted").count();
     assert!(accepted > 0, "{}", stack.told());
-    // The line of counts is written whatever else is logged.
+    // The line with the counts is written at any log level.
     let lines = stack.logged("extract");
     let counted: u64 =
         lines.iter().filter(|line| line["Stack"].is_string()).filter_map(|line| line["PagesAccepted"].as_u64()).sum();
@@ -39,7 +39,7 @@ fn described(stack: &Stack, table: &str) -> Value {
     stack.api().call("DynamoDB_20120810.DescribeTable", &json!({ "TableName": stack.called(table) }))["Table"].clone()
 }
 
-/// Returns a number that CloudFormation may have passed on as text.
+/// Returns a number that CloudFormation may have passed on as a string.
 fn number(value: &Value) -> u64 {
     value.as_u64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The bundled web, crawled by a stack on the emulator: the same result as of one process, with the same politeness.
+//! A stack on the emulator crawls the bundled web, with the same result and the same politeness as a single process.
 
 use crate::demo::called_twice;
 use crate::signatures::{self, DIRECTORY, Received, Site};
@@ -13,27 +13,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The pause that the program promises, in microseconds.
+/// Minimum pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
 /// Maximum time for the whole crawl.
 const CRAWL: Duration = Duration::from_secs(480);
-/// A site whose pages vanish in the end.
+/// A site whose pages vanish during the test.
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
-/// A WordPress blog, which has older pages than those that its feed lists at addresses that are known.
+/// A WordPress blog whose older pages are not in its feed but at well-known URLs.
 const HAS_A_PAST: &str = "alpine-notes.test";
-/// A feed of that blog which discovery leaves out.
+/// A feed of that blog that discovery leaves out.
 const NEW_FEED: &str = "http://alpine-notes.test/comments/feed/";
-/// A site whose pages stay.
+/// A site whose pages do not vanish.
 const STAYS: &str = "bird-ledger.test";
-/// An object with raw pages that were to be kept for some days, years ago.
+/// An object with raw pages whose retention period ended years ago.
 const OLD_RAW: &str = "raw/2020/01/01/0123456789abcdef.warc.zst";
 /// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
 /// Maximum time until a schedule of one minute has fired.
 const TICK: Duration = Duration::from_secs(150);
-/// Last log line of each invocation.
+/// Last log message of each invocation.
 const DONE: &str = "invocation done";
-/// Maximum resident memory of functions, in KiB; those that need more are not listed.
+/// Maximum resident memory of functions, in KiB. Functions that may use more are not listed.
 const MOST_KB: [(&str, u64); 6] = [
     ("dispatch", 128 * 1024),
     ("remove", 160 * 1024),
@@ -45,7 +45,7 @@ const MOST_KB: [(&str, u64); 6] = [
 
 #[test]
 fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
-    // Two webs, since some sites count their calls.
+    // The test needs two webs, since some sites count their calls.
     let (web, other_web) = (Web::demo(), Web::demo());
     let mut store = Store::new(&other_web);
     store.configure(KEEP);
@@ -79,13 +79,12 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.end();
 }
 
-/// States the settings of the stack.
 fn state(stack: &Stack, text: &str) -> Ran {
     stack.run(&["config", "set", &Store::alone().file("curlew.toml", text)])
 }
 
-/// The operator changes the settings of the stack: good ones are followed, wrong ones are refused, and change nothing
-/// where they get there by other means.
+/// The operator changes the settings of the stack. Good settings are followed. Wrong ones are refused, and have no
+/// effect if they get into the bucket by other means.
 fn configuring(steps: &mut Steps, stack: &Stack) {
     let title = "Estuary search";
     let good = format!("# Ours.\n[web]\ntitle = \"{title}\"\n");
@@ -132,7 +131,8 @@ fn configuring(steps: &mut Steps, stack: &Stack) {
     });
 }
 
-/// Returns all sites, two of them by their feeds: a feed that discovery finds is not polled by poll the first time.
+/// Returns all sites, two of them by their feeds. The poll function does not make the first poll of a feed that
+/// discovery finds, but that of a named feed.
 fn named(web: &Web) -> Vec<String> {
     let by_feed = [STAYS, LOSES_ITS_PAGES];
     let sites = web.farm().sites().iter().filter(|site| !by_feed.contains(&site.host.as_str()));
@@ -140,7 +140,7 @@ fn named(web: &Web) -> Vec<String> {
     sites.map(|site| site.start_url.clone()).chain(feeds.map(|feed| format!("--feed={feed}"))).collect()
 }
 
-/// Returns the state of each page, by address, without times.
+/// Returns the state of each page by URL, without times.
 fn rows(pages: &[Value]) -> BTreeMap<String, String> {
     let state = |page: &Value| {
         let state = &page["state"];
@@ -149,7 +149,7 @@ fn rows(pages: &[Value]) -> BTreeMap<String, String> {
     pages.iter().map(|page| (text(page, "url"), state(page))).collect()
 }
 
-/// Returns the record of each page, by id, without times.
+/// Returns the record of each page by id, without times.
 fn records(records: &[Value]) -> BTreeMap<String, [String; 6]> {
     let kept = |record: &Value| ["url", "title", "text", "lang", "image", "host"].map(|name| record[name].to_string());
     let by_id: BTreeMap<_, _> = records.iter().map(|record| (text(record, "id"), kept(record))).collect();
@@ -165,7 +165,8 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert!(judge::tally(calls).calls_per_page() <= 2.0, "{:?}", judge::tally(calls));
 }
 
-/// The raw pages of the stack are those of the other store, as WARC; none of them would be another record today.
+/// Checks that the raw pages of the stack equal those of the other store, as WARC, and that extracting them again
+/// changes no record.
 fn judge_raw(stack: &Stack, store: &Store) {
     let file = store.around().join("pages.warc.gz");
     let path = file.to_str().unwrap();
@@ -184,19 +185,18 @@ fn judge_raw(stack: &Stack, store: &Store) {
     assert_eq!((&told["same"], &told["revised"]), (&json!(pages), &json!(0)), "{told}");
 }
 
-/// The line of a raw page that names a page of a host.
+/// Returns the line of a raw page that names a page of this host.
 fn target(host: &str) -> String {
     format!("WARC-Target-URI: http://{host}/")
 }
 
-/// Returns the raw pages of a stack, unpacked.
 fn raw_pages(stack: &Stack) -> String {
     let keys = stack.api().keys(stack.bucket(), "raw/");
     let objects = keys.iter().map(|key| stack.api().object(stack.bucket(), key));
     objects.map(|bytes| String::from_utf8_lossy(&zstd::decode_all(&bytes[..]).unwrap()).into_owned()).collect()
 }
 
-/// Index, then search: the stack's page finds what the command line finds in the other store.
+/// Publishes the index; the stack's search page then finds the same pages as the command line in the other store.
 fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
     let published = stack.invoked("index", &json!({ "what": "publish" }));
     steps.step("index", || {
@@ -204,7 +204,7 @@ fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
             published["years"].as_array().unwrap().iter().map(|year| year["added"].as_u64().unwrap()).sum();
         assert_eq!(added, store.records().len() as u64, "{published}");
         let again = stack.invoked("index", &json!({ "what": "publish" }));
-        assert_eq!(again["years"][0]["added"], 0, "what is published is not published again: {again}");
+        assert_eq!(again["years"][0]["added"], 0, "a published page is not published again: {again}");
     });
     steps.step("search", || {
         for host in [LOSES_ITS_PAGES, STAYS] {
@@ -221,11 +221,11 @@ fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
     });
 }
 
-/// Pages refuse us, the sample function has them re-checked, and they are not found any more.
+/// Pages answer 410, the sample function has them re-checked, and they are no longer found.
 fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
     web.clear_calls();
-    // The pages were fetched a minute ago, and are not re-checked for a day.
+    // The pages were fetched a minute ago, and would not be re-checked for a day.
     stack.set(&[("CURLEW_RULES_RECHECK_AFTER", "1s")]);
     assert!(raw_pages(stack).contains(&target(LOSES_ITS_PAGES)));
     let kept = stack.api().keys(stack.bucket(), "raw/");
@@ -240,7 +240,7 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
         assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");
         let calls = web.calls();
         judge_pauses(&calls, PAUSE);
-        assert!(calls.iter().all(|call| call.kind == Kind::Page), "a re-check asks for the page only");
+        assert!(calls.iter().all(|call| call.kind == Kind::Page), "a re-check fetches only the page");
         assert!(calls.iter().any(|call| call.host == LOSES_ITS_PAGES && call.status == 410));
     });
     steps.step("the status, as it was counted with the sample", || {
@@ -250,7 +250,7 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
         let here = store.run(&["status", "--json"]).ok().json();
         let (counted, pages) = (&status["counted"], &here["pages"]);
         assert_eq!((&counted["sites"], &counted["feeds"]), (&here["sites"], &here["feeds"]), "{status}");
-        // The sample has removed pages that have expired.
+        // Meanwhile, re-checks have removed pages that have expired.
         let taken_in = |of: &Value| of["accepted"].as_u64().unwrap_or(0) + of["gone"].as_u64().unwrap_or(0);
         assert_eq!((taken_in(counted), &counted["rejected"]), (taken_in(pages), &pages["rejected"]), "{status}");
         assert!(status["counted_at"].is_string() && status["queues"].as_array().unwrap().len() == 5, "{status}");
@@ -267,9 +267,9 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     });
 }
 
-/// The operator asks for the back catalogue of a site: the stack reads it, from the site's feed on.
+/// The operator requests the back catalogue of a site, and the stack reads it, starting with the site's feed.
 fn reading_back(steps: &mut Steps, stack: &Stack, web: &Web) {
-    // A budget that does not put the steps off.
+    // The high budget keeps the steps from being put off.
     stack.set(&[("CURLEW_RULES_BACKFILL_PER_DAY", "50000000"), ("CURLEW_RULES_WINDOW_LIMIT", "8h")]);
     web.clear_calls();
     let start = &web.farm().site(HAS_A_PAST).unwrap().start_url;
@@ -286,7 +286,7 @@ fn reading_back(steps: &mut Steps, stack: &Stack, web: &Web) {
     });
 }
 
-/// The owner of a site proves the ownership, blocks the site, and has everything removed.
+/// The owner of a site proves ownership, blocks the site, and has everything removed.
 fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     let names = web.name_server();
     let addr = names.addr().to_string();
@@ -299,7 +299,7 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         page = by_browser(steps, stack, web, &door, &browser);
     });
     steps.step("everything is removed", || {
-        assert_eq!(stack.post(&page, "request=forget").0, 422, "not by a slip of the hand");
+        assert_eq!(stack.post(&page, "request=forget").0, 422, "forgetting needs a confirmation");
         assert_eq!(stack.post(&page, "request=forget&sure=yes").0, 200);
         stack.come_to_rest(CRAWL);
         assert!(stack.records().iter().all(|record| record["host"] != STAYS));
@@ -321,8 +321,7 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     });
 }
 
-/// The operator makes a key: what the stack sends from then on is signed with it, and its pages publish the public
-/// half.
+/// The operator makes a key. The stack then signs its requests with the key, and its pages publish the public half.
 fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
     steps.step("a key is made", || {
         let made = stack.run(&["key", "new", "--json"]).ok().json();
@@ -333,7 +332,7 @@ fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
     stack.set(&[("CURLEW_WEB_BASE_URL", "https://search.test"), ("CURLEW_SIGNATURES_MODE", "always")]);
     web.clear_calls();
     let sampled = stack.invoked("sample", &json!({ "count": 20 }));
-    // The function that polls publishes the keys, and this feed is new to it.
+    // The poll function publishes the keys, and this feed is new to it.
     stack.run(&["crawl", &format!("--feed={NEW_FEED}")]).ok();
     stack.come_to_rest(CRAWL);
     steps.step("sites can verify what they are sent", || {
@@ -355,7 +354,7 @@ fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
     });
 }
 
-/// Uses the pages of the function in a browser as people do; returns the path of the owner's page.
+/// Uses the web function's pages in a browser; returns the path of the owner's page.
 fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, browser: &Browser) -> String {
     let results = door.url(&format!("/?q=site%3A{STAYS}"));
     let mut page = String::new();
@@ -381,7 +380,7 @@ fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, brow
         browser.find("#host").type_keys(&format!("{STAYS}\u{e007}"));
         let challenge = browser.find("#challenge").text();
         page = browser.script("return location.pathname").as_str().unwrap().to_owned();
-        assert_eq!(stack.post(&page, "request=block").0, 403, "nothing without a proof");
+        assert_eq!(stack.post(&page, "request=block").0, 403, "blocking needs a proof");
         assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
         browser.submit("form:has(input[value=look]) button");
         stack.come_to_rest(CRAWL);
@@ -406,7 +405,7 @@ fn between(text: &str, before: &str, after: &str) -> String {
     rest.split_once(after).unwrap().0.to_owned()
 }
 
-/// Waits until dispatch runs by its schedule, since nobody calls it.
+/// Waits until the schedule calls dispatch; the test itself does not call it.
 fn await_tick(stack: &Stack) {
     let began = Instant::now();
     while !stack.logged("dispatch").iter().any(|line| line["message"] == DONE) {
@@ -415,7 +414,7 @@ fn await_tick(stack: &Stack) {
     }
 }
 
-/// Prints the resources that each function has used, and checks its memory.
+/// Prints the resource usage of each function, and checks its memory.
 fn judge_memory(stack: &Stack) {
     let mut wrong = Vec::new();
     for function in FUNCTIONS {

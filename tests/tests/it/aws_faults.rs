@@ -1,5 +1,5 @@
-//! Faults of a stack: tables are throttled, calls to AWS fail, messages come twice and functions are killed. The
-//! records must be those of an undisturbed run, with the same politeness.
+//! Tests a stack with faults: tables are throttled, calls to AWS fail, messages come twice, and functions are killed.
+//! The records must equal those of an undisturbed run, and the crawl must be as polite.
 
 use curlew_fixtureweb::{Call, Uniform, judge};
 use curlew_model::QueueName;
@@ -14,34 +14,35 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Number of rounds, each with sites and a seed of its own, unless [`ROUNDS`] sets another.
+/// Number of rounds, each with its own sites and seed, unless [`ROUNDS`] sets another number.
 const FEW_ROUNDS: usize = 3;
 /// Environment variable with the number of rounds.
 const ROUNDS: &str = "CURLEW_AWS_ROUNDS";
-/// Environment variable with the seed of the first round, to repeat a run.
+/// Environment variable with the seed of the first round, for repeating a run.
 const SEED: &str = "CURLEW_AWS_SEED";
-/// Environment variable with the template's `Scale`: `small` has two of a function at once, `medium` up to ten.
+/// Environment variable with the template's `Scale`: `small` runs up to two instances of a function at once, `medium`
+/// up to ten.
 const SCALE: &str = "CURLEW_AWS_SCALE";
-/// Number of hosts of one round.
+/// Number of hosts in a round.
 const HOSTS: usize = 8;
-/// More than a discovery fetches itself, so that visits of fetch follow.
+/// Number of pages of each host: more than a discovery itself fetches, so that visits of fetch follow.
 const PAGES: usize = 12;
 /// Functions that call sites.
 const CALLERS: [&str; 2] = ["frail-discover", "frail-fetch"];
-/// Number of kills in one round: fewer than the five times that a message may be handed out.
+/// Number of kills in a round: fewer than the five times that a message may be handed out.
 const KILLS: usize = 3;
-/// Maximum number of further calls to sites before a kill.
+/// Maximum number of calls to sites between two kills.
 const MOST_CALLS: u64 = 12;
-/// Maximum number of milliseconds from that call to the kill.
+/// Maximum number of milliseconds from the last of these calls to the kill.
 const MOST_MILLIS: u64 = 400;
-/// Time without a call after which the round is believed to be over, so that no function is left to kill.
+/// A round is considered over after this time without a call, since no function is left to kill.
 const SILENCE: Duration = Duration::from_secs(5);
 /// Maximum time of a round.
 const ROUND: Duration = Duration::from_secs(400);
-/// Seconds after which a message of a dead function is handed out again: more than the time that its batch takes.
+/// Seconds after which a message of a killed function is handed out again; longer than its batch takes.
 const HIDDEN: u32 = 30;
-/// Settings besides the short pauses: a lease whose holder was killed expires within half a minute. `slice` must be
-/// above twice `call_time`.
+/// Settings in addition to the short pauses. With these, a lease whose holder was killed expires within half a minute.
+/// `slice` must exceed twice `call_time`.
 const SETTINGS: [(&str, &str); 4] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "5s"),
@@ -63,7 +64,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
 
     let emulator = Emulator::start();
     let proxy = Proxy::start(&emulator.url());
-    // Two functions at once on one queue: the minimum of a mapping.
+    // The `small` scale allows two simultaneous invocations for each queue, the minimum of a mapping.
     let scale = std::env::var(SCALE).unwrap_or_else(|_| "small".to_owned());
     let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", &scale)]);
     stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
@@ -90,11 +91,11 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
             .filter(|(url, _)| web.starts()[..(round + 1) * HOSTS].iter().any(|site| url.starts_with(site)))
             .collect();
         let records = by_address(&stack.records());
-        assert_eq!(records.iter().collect::<BTreeMap<_, _>>(), so_far, "round {round} came to something else");
+        assert_eq!(records.iter().collect::<BTreeMap<_, _>>(), so_far, "round {round} has other records");
         eprintln!("round {round}: {kills} kills, {} calls, {:?}", web.calls().len(), began.elapsed());
     }
-    // A second process is started only while the first one is busy.
-    assert!(at_once >= 2, "two of one function that calls sites never worked at once");
+    // The emulator starts a second process only while the first one is busy.
+    assert!(at_once >= 2, "two instances of a function that calls sites never ran at once");
     eprintln!("of one function at once: {at_once}");
     let mut faults: BTreeMap<Fault, u64> = BTreeMap::new();
     proxy.faults().made().iter().for_each(|(made, times)| *faults.entry(made.fault).or_default() += times);
@@ -105,8 +106,8 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     judge_index(&stack, &web, &expected);
 }
 
-/// Checks that the index has each page once. It asks for the sites of the last round, since the search page limits the
-/// number of queries a minute.
+/// Checks that the index has each page exactly once. Only the sites of the last round are searched, since the search
+/// page limits the number of queries per minute.
 #[track_caller]
 fn judge_index(stack: &Stack, web: &Web, expected: &BTreeMap<String, [String; 3]>) {
     let published = stack.invoked("index", &json!({ "what": "publish" }));
@@ -115,12 +116,12 @@ fn judge_index(stack: &Stack, web: &Web, expected: &BTreeMap<String, [String; 3]
     for site in web.farm().sites().iter().rev().take(HOSTS) {
         let found = stack.found(&format!("site:{}", site.host));
         let of_site: BTreeSet<&String> = expected.keys().filter(|url| url.starts_with(&site.start_url)).collect();
-        assert_eq!(found.len(), of_site.len(), "the index has each page once");
+        assert_eq!(found.len(), of_site.len(), "the index must have each page once");
         assert_eq!(found.iter().collect::<BTreeSet<_>>(), of_site);
     }
 }
 
-/// Returns the faults between the functions and AWS.
+/// Returns the plan of the faults between the functions and AWS.
 fn plan(seed: u64) -> Plan {
     let rules = vec![
         Rule::all(Service::DynamoDb, Fault::Throttled, 0.06),
@@ -135,7 +136,7 @@ fn plan(seed: u64) -> Plan {
     Plan { seed, rules }
 }
 
-/// Kills functions while the sites are called; returns the number of kills.
+/// Kills functions while they call sites; returns the number of kills.
 fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
     let mut kills = 0;
     let mut last = (0, Instant::now());
@@ -164,19 +165,19 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
     kills
 }
 
-/// Checks the politeness over all calls of a round, its crashes included.
+/// Checks the politeness of all calls of a round, despite its kills.
 #[track_caller]
 fn judge_calls(calls: &[Call], kills: usize) {
     judge_pauses(calls, BRISK_PAUSE);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
-    // A visit that died has not reported what it had sent on: each kill costs a page at most one more fetch, or its
-    // image.
+    // A killed visit did not report which pages it had sent on. Each kill costs a page at most one more fetch, of the
+    // page or of its image.
     let again: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.times > 1 + kills).collect();
     assert!(again.is_empty(), "called more often than {kills} kills explain: {again:?}");
 }
 
-/// Returns title and text of each record, by address.
+/// Returns the id, title and text of each record by URL.
 #[track_caller]
 fn by_address(records: &[Value]) -> BTreeMap<String, [String; 3]> {
     let kept: BTreeMap<String, [String; 3]> = records

@@ -1,4 +1,4 @@
-//! A stack with a model: extract reads it from the bucket, and rejects a page for its picture.
+//! A stack with a model: the extract function reads the model from the bucket, and rejects a page for its picture.
 
 use crate::models::WHEEL;
 use curlew_fixtureweb::Uniform;
@@ -24,7 +24,7 @@ fn a_page_is_rejected_by_the_model_of_its_stack() {
     assert_eq!(stack.run(&["model", "list", "--json"]).ok().json()["in_use"], false);
     let added = stack.run(&["model", "add", "open-nsfw", wheel.to_str().unwrap(), "--json"]).ok().json();
     assert_eq!(added["in_use"], true);
-    // No picture of the bundled web shows anybody: the card is changed so that the model rejects each that it sees.
+    // No picture of the bundled web shows a person, so the card is changed to make the model reject every picture.
     let card = String::from_utf8(stack.api().object(stack.bucket(), CARD)).unwrap();
     let strict = card.replace("hint = 0.3\nfrom = 0.8\n", "hint = 0.000001\nfrom = 0.000002\n");
     assert_ne!(card, strict);

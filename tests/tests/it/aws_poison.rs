@@ -1,5 +1,6 @@
-//! A job that ends its function's process whenever it runs, among jobs that do not: the function is killed while a site
-//! keeps its page waiting, as a document would that takes all memory. That job alone is given up, with the reason.
+//! A job that ends its function's process whenever it runs, together with harmless jobs. The test kills the function
+//! while a site keeps the page waiting, as the system would for a document that takes all memory. Only that job is
+//! given up, with the reason.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob};
@@ -14,19 +15,19 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Number of visits beside the one that ends the process.
+/// Number of visits in addition to the one that ends the process.
 const HOSTS: usize = 6;
 /// Host of the page that ends the process.
 const POISON: &str = "poison.test";
-/// Maximum time until all visits have ended, in one way or the other.
+/// Maximum time until every visit is done or given up.
 const REST: Duration = Duration::from_secs(400);
 /// Interval at which the queues are examined.
 const LOOK: Duration = Duration::from_millis(200);
 /// Timeout of a function, in seconds.
 const TIMEOUT: u32 = 20;
-/// Seconds after which a message of a dead function is handed out again the first time.
+/// Seconds after which a message of a killed function is first handed out again.
 const HIDDEN: u32 = 25;
-/// Settings besides the short pauses: a lease of a dead process expires within eight seconds.
+/// Settings in addition to the short pauses. With these, a lease of a dead process expires within eight seconds.
 const SETTINGS: [(&str, &str); 4] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "2s"),
@@ -55,7 +56,7 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
     stack.hide_for(QueueName::Fetch, HIDDEN);
     let mut steps = Steps::new();
 
-    // All of them wait together, so that they form one batch.
+    // All messages wait together, so that they form one batch.
     stack.map(QueueName::Fetch, false);
     let sites = web.farm().sites();
     let mut messages: Vec<String> = sites.iter().map(|site| message(&site.host)).collect();
@@ -72,7 +73,7 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
         assert_eq!(letters[0].body, deadly);
         let reason = format!("the process died while this job ran, {MAX_DEATHS} times");
         assert_eq!(letters[0].error.as_deref(), Some(reason.as_str()));
-        assert_eq!(kills, MAX_DEATHS as usize + 1, "once with the others, then alone");
+        assert_eq!(kills, MAX_DEATHS as usize + 1, "the job ends its process once with the others, then alone");
         assert_eq!(stack.all_dead(), 1, "{}", stack.told());
     });
     steps.step("the others are done", || {
@@ -85,7 +86,8 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
         let calls = web.calls();
         judge_pauses(&calls, BRISK_PAUSE);
         assert_eq!(judge::unasked(&calls), BTreeSet::new());
-        // Once with the job that ended the process, and once alone; however often that job ended others.
+        // A page may be called twice: once in the batch with the deadly job, and once alone. This holds however often
+        // that job ended its process.
         let again: Vec<_> = judge::repeated(&calls).into_iter().filter(|repeat| repeat.times > 2).collect();
         assert!(again.is_empty(), "{again:?}");
     });
@@ -103,13 +105,13 @@ fn message(host: &str) -> String {
     Job::new(VisitJob::new(HostKey::new(host).unwrap(), vec![item])).to_message().unwrap()
 }
 
-/// Kills the function each time that it asks for the page, until the job is given up; returns how often.
+/// Kills the function each time that it requests the page, until the job is given up; returns the number of kills.
 fn kill(emulator: &Emulator, stack: &Stack, asked: &Receiver<TcpStream>) -> usize {
     let began = Instant::now();
     let mut kills = 0;
     while stack.dead(QueueName::Fetch) == 0 {
-        assert!(began.elapsed() < REST, "it is not given up after {kills} kills: {}", stack.told());
-        // The connection stays open, and so is not answered, until the process is dead.
+        assert!(began.elapsed() < REST, "the job is not given up after {kills} kills: {}", stack.told());
+        // The connection stays open and unanswered until the process is dead.
         let Ok(_held) = asked.recv_timeout(LOOK) else { continue };
         for function in emulator.functions().iter().filter(|function| function.name == stack.called("fetch")) {
             function.kill();
@@ -119,7 +121,7 @@ fn kill(emulator: &Emulator, stack: &Stack, asked: &Receiver<TcpStream>) -> usiz
     kills
 }
 
-/// Serves a site that has no robots.txt, and hands over each connection on which anything else is asked for.
+/// Serves a site without a robots.txt, and hands over each connection with any other request.
 fn listen() -> (SocketAddr, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (addr, (held, asked)) = (listener.local_addr().unwrap(), channel());
@@ -146,10 +148,10 @@ fn answer(stream: TcpStream, held: &Sender<TcpStream>) {
     let mut stream = reader.into_inner();
     if asked.starts_with("GET /robots.txt ") {
         let head = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-        // A function that is killed meanwhile does not wait for it.
+        // A function that is killed meanwhile does not wait for the answer.
         let _gone = stream.write_all(head.as_bytes());
     } else {
-        // After the test nobody takes it.
+        // After the test nobody receives the connection.
         let _over = held.send(stream);
     }
 }

@@ -1,5 +1,5 @@
-//! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test
-//! shows that this version works.
+//! Releases of a stack: every caller of a function names the alias of the version that was deployed last, and a smoke
+//! test shows that this version works.
 
 use crate::documents::block;
 use crate::profiles::profiles;
@@ -13,11 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The page whose commands are run.
+/// Page of the documentation whose commands are run.
 const PAGE: &str = "docs/aws.md";
-/// Maximum time of the commands of a block.
+/// Maximum time for the commands of a block.
 const BLOCK: Duration = Duration::from_secs(240);
-/// Time within which the page promises that all pages are there, on a busy machine.
+/// Maximum time until all pages are accepted, on a busy machine.
 const CRAWL: Duration = Duration::from_secs(300);
 
 #[test]
@@ -41,7 +41,7 @@ fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
     assert_eq!(stack.get("/status.json", "").0, 200);
     assert_eq!((web.calls().len(), stack.items("hosts").len()), (0, 0), "a smoke test does no work");
 
-    // A change of the environment alone is a new version, too.
+    // A change of the environment variables alone makes a new version, too.
     let stack = Stack::over(&emulator, "fresh", &web, &emulator.url(), &[("Watch", "false"), ("Paused", "true")]);
     for (function, before) in FUNCTIONS.iter().zip(versions) {
         assert_ne!(live(&stack, function), before, "{function}");
@@ -79,7 +79,7 @@ fn each_profile_is_deployed_as_it_stands_but_for_its_endpoint() {
     }
 }
 
-/// A folder as a new user has it after `sam build`, and what its commands talk to.
+/// A folder as a new user has it after `sam build`, and the addresses that its commands use.
 struct CleanFolder {
     folder: TempDir,
     endpoint: String,
@@ -106,8 +106,8 @@ impl CleanFolder {
         text.replace("http://127.0.0.1:4566", &self.endpoint).replace("*.test=127.0.0.1:7000", &self.web)
     }
 
-    /// Runs commands of the page, without those that compile, and after the first line of its block on the emulator,
-    /// which says where that is.
+    /// Runs commands of the page, except those that compile. The first line of the page's block about the emulator,
+    /// which sets its address, is run before them.
     #[track_caller]
     fn run(&self, commands: &str) -> Ran {
         let exports = block(PAGE, "export AWS_ENDPOINT_URL=");
@@ -135,7 +135,7 @@ fn the_commands_of_the_page_lead_from_a_clean_folder_to_the_first_hit() {
     clean.run(&block(PAGE, "sam deploy --config-env local --parameter-overrides"));
     let curlew = "target/release/curlew --aws --stack curlew-local";
     let began = Instant::now();
-    // As the page says.
+    // The documentation describes this loop.
     while clean.run(&format!("{curlew} status --json")).json()["pages"]["accepted"] != 19 {
         assert!(began.elapsed() < CRAWL, "{}", clean.run(&format!("{curlew} status")).stdout);
         clean.run(&format!("{curlew} tick"));
@@ -145,7 +145,7 @@ fn the_commands_of_the_page_lead_from_a_clean_folder_to_the_first_hit() {
     assert!(found.stdout.contains("harbour-lantern.test/"), "{}", found.stdout);
 }
 
-/// Returns what the mappings of the stack's queues invoke.
+/// Returns the functions that the stack's mappings invoke.
 fn mappings(stack: &Stack) -> Vec<String> {
     let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
     let all = all["EventSourceMappings"].as_array().expect("a list").iter();

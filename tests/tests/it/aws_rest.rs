@@ -1,6 +1,6 @@
-//! Mappings of a deployed stack rest while nothing is to be done: the deployed dispatch switches them off, by its own
-//! role, and on again when a site is named. The site is crawled then. Such a stack is well, as `curlew doctor` says;
-//! and it says what is wrong when something is.
+//! Mappings of a deployed stack are off while there is nothing to do. Dispatch switches them off, with the permissions
+//! of its own role, and on again when a site is named, which is then crawled. `curlew doctor` finds no fault in such a
+//! stack, and it reports real faults.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_model::QueueName;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Number of pages of the site.
 const PAGES: usize = 3;
-/// Maximum time until all mappings rest, and until the site is crawled.
+/// Maximum time until all mappings are off, and until the site is crawled.
 const LIMIT: Duration = Duration::from_secs(240);
 /// Time between two ticks.
 const TICK: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
     steps.step("all rest", || tick_until(&stack, || states(&stack).iter().all(|state| state == "Disabled")));
     steps.step("a site is crawled", || {
         stack.name_sites(&web.starts());
-        assert_eq!(states(&stack)[QueueName::Discover as usize], "Disabled", "nobody else switches it on");
+        assert_eq!(states(&stack)[QueueName::Discover as usize], "Disabled", "only dispatch switches the mapping on");
         tick_until(&stack, || {
             stack.list("pages").iter().filter(|page| page["state"]["state"] == "accepted").count() == PAGES
         });
@@ -45,7 +45,8 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
         let lines = stack.logged("dispatch");
         let wrong: Vec<_> = lines.iter().filter(|line| line["level"] != "INFO" && line["level"] != "DEBUG").collect();
         assert!(wrong.is_empty(), "{wrong:?}");
-        // Four at first; then three are woken, and rest again: what discovery finds is not polled at once.
+        // Four mappings are switched off at first. Later three are switched on and off again; feeds that discovery
+        // finds are not polled at once.
         let switched = |on: &str| lines.iter().filter(|line| line.to_string().contains(on)).count();
         assert!(
             switched("mapping is switched off") >= 7 && switched("mapping is switched on") >= 3,
@@ -67,11 +68,11 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
     steps.end();
 }
 
-/// Examines the stack while all is well, and while something is not.
+/// Runs `curlew doctor` while the stack is healthy, and while something is wrong.
 fn examining(steps: &mut Steps, stack: &Stack) {
     let api = stack.api();
     steps.step("doctor: all is well", || {
-        // A tick may be a while ago.
+        // The last tick may be too long ago.
         stack.invoked("dispatch", &json!({}));
         let said = stack.run(&["doctor"]).ok().stdout;
         assert!(said.lines().count() >= 15 && said.lines().all(|line| line.starts_with("ok ")), "{said}");
@@ -123,7 +124,7 @@ fn examining(steps: &mut Steps, stack: &Stack) {
             let is_said = found.iter().any(|found| found.eq_ignore_ascii_case(&format!("missing right: {right}")));
             assert!(is_said, "{right}: {said:#?}");
         }
-        // Dispatch may still warn of the settings that an earlier step has broken.
+        // Dispatch may still warn of the settings that an earlier step broke.
         let is_expected = |row: &Value| row["check"] == "rights" || row["level"] == "warning";
         assert!(said.iter().all(is_expected), "{said:#?}");
     });
@@ -134,7 +135,7 @@ fn examining(steps: &mut Steps, stack: &Stack) {
     });
 }
 
-/// Returns the checks that are not well of a run that has failed.
+/// Returns the failed checks and warnings of a run that has failed.
 #[track_caller]
 fn wrong(ran: &Ran) -> Vec<Value> {
     assert_eq!(ran.code(), 1, "{ran:?}");
@@ -144,7 +145,7 @@ fn wrong(ran: &Ran) -> Vec<Value> {
     rows.filter(|row| row["level"] != "ok").cloned().collect()
 }
 
-/// Has dispatch run until something is so.
+/// Runs dispatch until `is_so` returns true.
 #[track_caller]
 fn tick_until(stack: &Stack, is_so: impl Fn() -> bool) {
     let began = Instant::now();

@@ -1,5 +1,5 @@
-//! The way back after a bad release, as far as it goes on the emulator: tables that are set back to an earlier time,
-//! beside a bucket of today.
+//! Recovery from a bad release, as far as the emulator supports it: tables are restored to an earlier time, while the
+//! bucket stays as it is.
 
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;
@@ -7,9 +7,9 @@ use curlew_tests::aws::stack::Stack;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A site that is crawled before the time to which the tables go back, and one that is crawled after it.
+/// A site that is crawled before the time to which the tables are restored, and one that is crawled after it.
 const SITES: [&str; 2] = ["harbour-lantern.test", "bird-ledger.test"];
-/// Maximum time for crawling one of them.
+/// Maximum time for crawling one of the sites.
 const CRAWL: Duration = Duration::from_secs(300);
 /// The tables of a stack, each with the attributes of its key.
 const TABLES: [(&str, &[&str]); 4] =
@@ -32,14 +32,14 @@ fn tables_of_yesterday_beside_a_bucket_of_today_are_mended_by_fsck() {
     for ((table, key), items) in TABLES.iter().zip(&before) {
         set_back(&stack, table, key, items);
     }
-    // The index shows pages that no row knows.
+    // The index has pages without a row.
     stack.run(&["fsck"]).refused(1, &["missing or damaged"]);
     stack.run(&["fsck", "--repair"]).ok();
     stack.run(&["fsck"]).ok();
     stack.restart();
     assert_eq!((found(early), found(late)), (of_early, 0), "{}", stack.told());
 
-    // What came after that time comes again.
+    // Pages that were accepted after that time are accepted again.
     stack.run(&["config", "resume"]).ok();
     stack.restart();
     crawl(&stack, late);
@@ -47,7 +47,7 @@ fn tables_of_yesterday_beside_a_bucket_of_today_are_mended_by_fsck() {
     stack.run(&["fsck"]).ok();
 }
 
-/// Crawls a site, and publishes what came.
+/// Crawls a site and publishes its pages.
 fn crawl(stack: &Stack, site: &str) {
     stack.run(&["crawl", &format!("http://{site}/")]).ok();
     stack.come_to_rest(CRAWL);
@@ -55,7 +55,7 @@ fn crawl(stack: &Stack, site: &str) {
     stack.restart();
 }
 
-/// Gives a table these items and no others, as a table that is restored to a time has them.
+/// Gives a table exactly these items, as restoring the table to an earlier time would.
 fn set_back(stack: &Stack, table: &str, key: &[&str], items: &[Value]) {
     let name = stack.called(table);
     for item in stack.items(table) {

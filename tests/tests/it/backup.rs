@@ -1,4 +1,4 @@
-//! Backups of a store that is being crawled, and damage that fsck finds and mends.
+//! Backups of a store that is being crawled, and damage that `curlew fsck` finds and repairs.
 
 use crate::commands_failing::is_root;
 use crate::kill::judge_store;
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const HOSTS: usize = 20;
 const PAGES: usize = 6;
-/// Maximum number of backups of one crawl.
+/// Maximum number of backups during one crawl.
 const BACKUPS: usize = 10;
 /// Time between two backups.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Number of bytes of a small disk; more than SQLite's shared memory takes.
+/// Number of bytes of a small disk, which must exceed SQLite's shared memory.
 const FILE_BYTES: u64 = 64 << 10;
 
 fn web(prefix: &str, hosts: usize, pages: usize) -> Web {
@@ -28,7 +28,6 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Takes a backup of a store beside it.
 #[track_caller]
 fn back_up(store: &Store, name: &str) -> PathBuf {
     let to = store.around().join(name);
@@ -37,7 +36,7 @@ fn back_up(store: &Store, name: &str) -> PathBuf {
     to
 }
 
-/// Returns fsck's report, which must have found nothing.
+/// Returns the report of fsck, and checks that it lists no damage.
 #[track_caller]
 fn is_sound(store: &Store) -> Value {
     let report = store.run(&["fsck", "--json"]).ok().json();
@@ -46,7 +45,7 @@ fn is_sound(store: &Store) -> Value {
     report
 }
 
-/// Returns what fsck finds, which must be something; then repairs it.
+/// Repairs the store and returns the damage that fsck found, of which there must be some.
 #[track_caller]
 fn damage(store: &Store) -> Vec<String> {
     let found = store.run(&["fsck", "--json"]);
@@ -85,14 +84,14 @@ fn backups_beside_a_hundred_workers_lose_nothing() {
         let report = is_sound(&twin);
         let has_all = report["records"] == HOSTS * PAGES;
         on_their_way += usize::from(!has_all);
-        // Crawled to its end, a twin comes to the same.
+        // A restored twin that is crawled to the end has the same pages.
         if n == backups.len() / 3 || n == backups.len() - 1 {
             twin.crawl(&web.starts());
             assert_eq!(judge_store(&twin, &web), expected, "backup {n}");
         }
     }
     eprintln!("{} backups, {on_their_way} of them with pages on their way", backups.len());
-    assert!(on_their_way > 0, "all backups are of a crawl that was over");
+    assert!(on_their_way > 0, "every backup was taken after the crawl had ended");
 }
 
 #[test]
@@ -116,7 +115,7 @@ fn backups_and_restores_that_cannot_be_done_say_why() {
     readonly.current_dir(store.around());
     Child::spawn(readonly).wait(LIMIT).refused(1, &["/sys/kernel/curlew", "cannot be written"]);
 
-    // Changed backups.
+    // The following backups have been changed.
     let copy = |name: &str| {
         let to = store.around().join(name);
         assert!(Command::new("cp").arg("-r").arg(&whole).arg(&to).status().unwrap().success());
@@ -147,7 +146,7 @@ fn backups_and_restores_that_cannot_be_done_say_why() {
         let twin = Store::alone();
         twin.run(&["restore", path(backup)]).refused(1, &words);
         assert!(!twin.database().exists());
-        // Nor is a store given up for it.
+        // A refused backup does not replace an existing store either.
         store.run(&["restore", path(backup), "--replace"]).refused(1, &words);
         assert_eq!(store.records().len(), 6);
     }
@@ -171,9 +170,9 @@ fn backups_and_restores_that_cannot_be_done_say_why() {
     store.run(&["backup", path(&store.around().join("later"))]).refused(1, &["version 99", "use a newer curlew"]);
 }
 
-/// Runs a command with a small disk at `$1`, of `$2` bytes: a file system of its own where that may be made, which is
-/// another one than the store's then; else a limit on files, which fail to grow as on a full disk. Keeps what it left
-/// there.
+/// Runs a command with a small disk at `$1`, of `$2` bytes. If permitted, the disk is a file system of its own, which
+/// differs from the store's. Otherwise a limit on file sizes makes writes fail as on a full disk. Keeps the files that
+/// the command wrote.
 const SMALL_DISK: &str = r#"
 disk=$1; bytes=$2; shift 2
 mkdir "$disk"
@@ -202,7 +201,7 @@ fn a_backup_onto_a_full_disk_says_so_and_is_no_backup() {
         let ran = Child::spawn(script).wait(LIMIT);
         (ran, disk.with_file_name(format!("disk-{bytes}-left")))
     };
-    // The database does not fit; or all of it does, but not all objects.
+    // In the first case not even the database fits; in the second, not all objects do.
     let sizes = [FILE_BYTES, database + FILE_BYTES];
     for bytes in sizes.into_iter().take(if is_root() { 2 } else { 1 }) {
         let (ran, left) = onto(bytes);
@@ -220,7 +219,7 @@ fn a_backup_onto_a_full_disk_says_so_and_is_no_backup() {
     assert_eq!((is_sound(&twin)["records"].as_u64(), twin.records().len()), (Some(36), 36));
 }
 
-/// Runs a command while nothing in the folder `$1` can be written.
+/// Runs a command while nothing can be written in the folder `$1`.
 const READ_ONLY: &str = r#"
 store=$1; shift
 if [ "$(id -u)" = 0 ]; then
@@ -244,7 +243,7 @@ fn a_store_that_may_not_be_written_is_saved_all_the_same() {
         Child::spawn(script).wait(LIMIT)
     };
     frozen(&["backup", path(&copy)]).ok();
-    // It can be examined as well.
+    // fsck can read the store, too.
     assert!(frozen(&["fsck"]).ok().stdout.contains("2 records"));
     let thumbnail = store.data().join("objects/thumbnails/00/x.jpg");
     fs::create_dir_all(thumbnail.parent().unwrap()).unwrap();
@@ -264,14 +263,14 @@ fn a_store_that_may_not_be_written_is_saved_all_the_same() {
     assert_eq!((is_sound(&twin)["records"].as_u64(), store.records().len()), (Some(2), 2));
 }
 
-/// Returns the rows of pages, by their addresses in order.
+/// Returns the rows of pages, sorted by URL.
 fn rows(store: &Store) -> Vec<Value> {
     let mut rows = store.list("pages");
     rows.sort_by_key(|row| row["url"].as_str().unwrap().to_owned());
     rows
 }
 
-/// Overwrites a frame by one that zstd tools skip (RFC 8878 §3.1.2).
+/// Overwrites a frame with one that zstd tools skip (RFC 8878 §3.1.2).
 fn erase(objects: &Path, at: &Value) {
     let number = |name: &str| usize::try_from(at[name].as_u64().unwrap()).unwrap();
     let (offset, length) = (number("offset"), number("length"));
@@ -294,7 +293,7 @@ fn damage_is_found_and_mended() {
     let year = rows(&store)[0]["state"]["year"].to_string();
     let splits = objects.join("splits").join(&year);
 
-    // A split that is lost, and one that is damaged.
+    // One split is lost, and one is damaged.
     for change in [None, Some(vec![b'x'; 10])] {
         for split in fs::read_dir(&splits).unwrap() {
             let split = split.unwrap().path();
@@ -310,14 +309,14 @@ fn damage_is_found_and_mended() {
     assert_eq!(damage(&store)[0], "unreadable");
     assert_eq!(everything(&store), 8);
 
-    // A split that is not listed any more.
+    // The manifest no longer lists a split.
     let mut listed: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
     listed["splits"] = json!([]);
     fs::write(&manifest, listed.to_string()).unwrap();
     assert_eq!(damage(&store), vec!["not_indexed"; 8]);
     assert_eq!(everything(&store), 8);
 
-    // One record is damaged, so its whole segment cannot be listed.
+    // A record is damaged, so its whole segment cannot be listed.
     web.clear_calls();
     let all = rows(&store);
     let at = &all[3]["state"]["location"];
@@ -327,7 +326,7 @@ fn damage_is_found_and_mended() {
     bytes[offset + 4..offset + 12].fill(0xff);
     fs::write(&segment, bytes).unwrap();
     assert_eq!(damage(&store), ["unreadable", "lost_record"]);
-    assert_eq!(everything(&store), 7, "what is lost is not found");
+    assert_eq!(everything(&store), 7, "the lost record is not found");
     store.let_pass(Duration::from_mins(2));
     store.run(&["crawl", "--json"]).ok();
     let called: Vec<String> =
@@ -337,7 +336,7 @@ fn damage_is_found_and_mended() {
     assert_eq!((everything(&store), store.records().len()), (8, 8));
     is_sound(&store);
 
-    // A row is lost: nothing may be left of the page, which no removal would ever find.
+    // A row is lost. The repair must delete everything about that page, because no removal would ever find it.
     let gone = all[5]["url"].as_str().unwrap();
     let database = Connection::open(store.database()).unwrap();
     assert_eq!(database.execute("DELETE FROM pages WHERE page ->> 'url' = ?1", [gone]).unwrap(), 1);
@@ -345,7 +344,7 @@ fn damage_is_found_and_mended() {
     assert!(found.contains(&"stray_record".to_owned()) && found.contains(&"stray_hit".to_owned()), "{found:?}");
     assert_eq!(everything(&store), 7);
 
-    // A page whose job is lost, a job whose message is lost, and objects that nothing names.
+    // The next damages are a page whose job is lost, a job whose message is lost, and objects that nothing names.
     let page = all[6]["url"].as_str().unwrap();
     let pending =
         "UPDATE pages SET page = json_set(page, '$.state', json('{\"state\":\"pending\"}')) WHERE page ->> 'url' = ?1";
@@ -373,7 +372,8 @@ fn damage_is_found_and_mended() {
     assert_eq!(everything(&store), 7);
     assert!(store.found(&format!("site:{}", "mended-0002.test")).iter().any(|url| url == page));
 
-    // A removal and a change that were cut off after they had erased the old record: no damage, and ended by a repair.
+    // A removal and a change were interrupted after they had erased the old record. This is no damage, and a repair
+    // finishes them.
     let (removed, changed) = (&all[0], &all[1]);
     let record = store.records().into_iter().find(|record| record["id"] == changed["id"]).unwrap();
     for page in [removed, changed] {
@@ -397,7 +397,7 @@ fn damage_is_found_and_mended() {
     assert_eq!(rows(&store)[0]["state"]["state"], "gone");
     assert_eq!(store.found("\"quite another title\""), [changed["url"].as_str().unwrap()]);
 
-    // A damaged database is not mended, and nothing else either: what it says is not to be trusted.
+    // A damaged database is not repaired. Nothing else is repaired either, since its content cannot be trusted.
     let root = store.sql("SELECT rootpage || '' FROM sqlite_schema WHERE name = 'sources_by_slot'");
     let page = root[0].parse::<usize>().unwrap() * 4_096;
     let mut bytes = fs::read(store.database()).unwrap();

@@ -1,8 +1,9 @@
-//! The search page in a real browser: typed into, clicked, read; and without JavaScript.
+//! The search page in a real browser: searching by typing and clicking, reading results, and using it without
+//! JavaScript.
 
 use curlew_tests::{Browser, Server, Steps, Store, Web};
 
-/// A few of the bundled sites, in two languages, with pictures; one tries to break out of its titles.
+/// A few of the bundled sites, in two languages and with pictures. One of them has titles that try to inject markup.
 const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
 
 #[test]
@@ -58,7 +59,7 @@ fn a_person_searches_and_sees_results() {
         );
         assert_eq!(browser.find_all("main script, main iframe, main [onerror], main [onclick]").len(), 0);
         browser.open(&server.url("/?q=%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"));
-        assert_eq!(browser.find_all("img[src=x]").len(), 0, "a query is text too");
+        assert_eq!(browser.find_all("img[src=x]").len(), 0, "a query must be shown as text");
         assert_eq!(
             browser.script("return document.querySelector('input[name=q]').value"),
             "\"><img src=x onerror=alert(1)>"
@@ -69,7 +70,7 @@ fn a_person_searches_and_sees_results() {
         assert!(browser.find("main h1").text().contains("Nothing found"));
         browser.open(&server.url("/?q=before%3Asoon"));
         assert!(!browser.find("main .notice").text().is_empty());
-        // The bad query was answered with 400, and the browser reports that; it is no fault of the page.
+        // The browser reports that the bad query was answered with 400, which is no fault of the page.
         browser.complaints();
     });
     steps.step("the other pages", || {
@@ -103,7 +104,7 @@ fn a_person_searches_and_sees_results() {
         for part in ["<article>", "<mark>", "class=\"thumb\"", "<time datetime=\"20", "Cucina di casa", "farina"] {
             assert!(dom.contains(part), "{part} is missing: {dom}");
         }
-        assert!(!dom.contains("<script"), "there is none to begin with");
+        assert!(!dom.contains("<script"), "the page has no scripts at all");
     });
     drop(browser);
     steps.step("the server ends when it is asked to", || {

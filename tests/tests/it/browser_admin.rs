@@ -1,14 +1,14 @@
-//! The operator's pages in a real browser: an operator signs in by a token of the real program, sees each page in light
-//! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
+//! The operator's pages in a real browser. An operator signs in with a token of the real program, acts, and meets no
+//! accessibility barrier (checked by axe-core) on any page, light and dark, on a phone and on a desktop.
 
 use crate::browser_pages::{Looks, do_not_move, must_be_fit, see_pages};
 use curlew_tests::{Browser, Server, Steps, Store, Web};
 
 /// Bundled sites: an ordinary one, and one with long and hostile titles.
 const SITES: [&str; 2] = ["harbour-lantern.test", "sharp-tongues.test"];
-/// The folder beside which the pictures are written.
+/// A folder of cargo, beside which the pictures are written.
 const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
-/// The pages: a name for the picture, and the path.
+/// The pages: the name of the picture, and the path.
 const PAGES: [(&str, &str); 12] = [
     ("admin-overview", "/admin"),
     ("admin-sources", "/admin/sources"),

@@ -1,29 +1,29 @@
-//! Every page in a real browser, in each language, light and dark, on a telephone and on a desktop: no barrier (WCAG,
-//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. Every day each page is
-//! seen in one of these forms, and each form with some page; nightly each page in each form. A picture of each is left
-//! in `screenshots` beside cargo's output, for inspection.
+//! Checks every page in a real browser, in each language, light and dark, on a phone and on a desktop: no accessibility
+//! barrier (WCAG, checked by axe-core), no layout shift, no complaint of the browser, and everything usable by
+//! keyboard. The daily test shows each page in one of these forms, so that each form has some page; the nightly test
+//! shows each page in each form. Each page's picture is saved in `screenshots` beside cargo's output, for inspection.
 
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 use std::time::{Duration, Instant};
 
-/// Bundled sites: with pictures, and with long and hostile titles.
+/// Bundled sites, some with pictures and one with long and hostile titles.
 const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
-/// Maximum size of a page of ten results with its style sheet and everything but pictures, in bytes.
+/// Maximum size in bytes of a page with ten results, including its style sheet and everything else but pictures.
 const MOST_BYTES: usize = 60 * 1024;
-/// Maximum layout shift while a page loads, which Web Vitals calls good.
+/// Maximum layout shift while a page loads, which Web Vitals rates as good.
 const MOST_MOVED: f64 = 0.1;
-/// Time after which an element must have the focus, and show it.
+/// Maximum time until an element has the focus and shows it.
 const FOCUSED: Duration = Duration::from_secs(10);
-/// Speed of a slow line, in bytes a second: a page of results takes a second.
+/// Speed of a slow connection, in bytes per second, at which a page of results takes a second.
 const SLOW_LINE: u32 = 16 * 1024;
 /// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
-/// The folder beside which the pictures are written.
+/// A folder of cargo, beside which the pictures are written.
 const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
 const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
 
-/// The pages: a name for the picture, and the path.
+/// The pages: the name of the picture, and the path.
 const PAGES: [(&str, &str); 14] = [
     ("home", "/"),
     ("results", "/?q=site%3Aharbour-lantern.test"),
@@ -41,14 +41,14 @@ const PAGES: [(&str, &str); 14] = [
     ("refused", "/?q=-nothing"),
 ];
 
-/// Screens and colour schemes, each by its name.
+/// Screens and colour schemes, each with its name.
 const FORMS: [(Screen, &str, bool, &str); 4] = [
     (Screen::PHONE, "phone", false, "light"),
     (Screen::PHONE, "phone", true, "dark"),
     (Screen::DESKTOP, "desktop", false, "light"),
     (Screen::DESKTOP, "desktop", true, "dark"),
 ];
-/// What a browser says that it speaks, and the language of the pages then.
+/// Values of `Accept-Language`, and the language of the pages that they lead to.
 const LANGUAGES: [(&str, &str); 2] = [("en", "en"), ("it-IT,it;q=0.9,en;q=0.5", "it")];
 
 #[test]
@@ -61,17 +61,17 @@ fn every_page_is_fit_in_every_form_nightly() {
     look_at_pages(Looks::Nightly);
 }
 
-/// The forms in which pages are looked at.
+/// The forms in which pages are checked.
 #[derive(Clone, Copy)]
 pub(crate) enum Looks {
-    /// Each page in one form, and each form with some page.
+    /// Each page is checked in one form, and each form with some page.
     Daily,
-    /// Each page in each form.
+    /// Each page is checked in each form.
     Nightly,
 }
 
 impl Looks {
-    /// True if a page is looked at in a form, both by number; there are so many forms.
+    /// Returns true if a page is checked in a form; both are numbers, and there are `forms` forms.
     pub(crate) fn has(self, page: usize, form: usize, forms: usize) -> bool {
         matches!(self, Looks::Nightly) || page % forms == form
     }
@@ -120,17 +120,17 @@ fn look_at_pages(looks: Looks) {
     steps.end();
 }
 
-/// Begins a claim as an owner does; returns the path of its page.
+/// Starts a claim as an owner does; returns the path of the claim's page.
 fn claim(browser: &Browser, server: &Server) -> String {
     browser.open(&server.url("/owner"));
-    // A form that is sent at once is taken for a program's.
+    // A form that is submitted at once would be taken for a program's.
     std::thread::sleep(FILLING_IN);
     browser.find("#host").type_keys("harbour-lantern.test\u{e007}");
     browser.find("#challenge");
     browser.script("return location.pathname").as_str().unwrap().to_owned()
 }
 
-/// Looks at pages in a language, each in the forms that it is to be seen in, both by number.
+/// Checks pages in a language, each in its forms.
 pub(crate) fn see_pages(
     browser: &Browser,
     server: &Server,
@@ -153,7 +153,7 @@ pub(crate) fn see_pages(
     }
 }
 
-/// Checks that a page is in a language, has no barrier, stands still and fits the screen.
+/// Checks that a page is in the right language, has no barrier, does not shift, and fits the screen.
 #[track_caller]
 pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     browser.find("main h1");
@@ -163,14 +163,14 @@ pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     assert!(moved < MOST_MOVED, "{moved} of {name} has moved");
     let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
     assert_eq!(browser.script(wide), false, "{name} is wider than the screen");
-    // A browser reports each answer with an error status; that is no fault of the page.
+    // A browser reports each answer with an error status, which is no fault of the page.
     let complaints = browser.complaints();
     let faults: Vec<&String> =
         complaints.iter().filter(|c| !c.contains("the server responded with a status")).collect();
     assert_eq!(faults, Vec::<&String>::new(), "{name}");
 }
 
-/// Checks that pages that arrive slowly, and are painted in parts, do not move.
+/// Checks that pages do not shift if they arrive slowly and are painted in parts.
 #[track_caller]
 pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)], looks: Looks) {
     browser.be_on_a_line_of(Some(SLOW_LINE));
@@ -202,7 +202,7 @@ fn by_keyboard(browser: &Browser, server: &Server) {
     browser.press(TAB);
     must_have_focus(browser, ".chips a");
     browser.open(&server.url("/"));
-    // Without a key pressed, whether an outline is drawn is for the browser to say.
+    // Before any key is pressed, the browser decides whether to draw an outline.
     assert_eq!(browser.script("return document.activeElement.matches('input#q')"), true, "the start page's field");
     browser.open(&server.url("/suggest"));
     for expected in header.into_iter().chain(["main a", "input#url", "form.suggest button"]) {
@@ -216,7 +216,7 @@ fn by_keyboard(browser: &Browser, server: &Server) {
     }
 }
 
-/// Checks that the element has the focus, lies on the screen, and shows an outline.
+/// Checks that the element has the focus, is on the screen, and shows an outline.
 #[track_caller]
 fn must_have_focus(browser: &Browser, selector: &str) {
     let script = format!(
@@ -225,7 +225,7 @@ fn must_have_focus(browser: &Browser, selector: &str) {
                  seen: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2
                        && r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight}}"
     );
-    // A page that has just come gets its focus with its next frame.
+    // A page that has just loaded gets its focus with the next frame.
     let deadline = Instant::now() + FOCUSED;
     let focus = loop {
         let focus = browser.script(&script);

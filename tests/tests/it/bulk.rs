@@ -1,4 +1,4 @@
-//! `curlew export bulk`: an engine that takes the `_bulk` form follows what is published and removed.
+//! `curlew export bulk`: an engine that accepts the `_bulk` format follows what is published and removed.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{Store, Web, named, request};
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-/// A server in memory that speaks as OpenSearch does. It ends with its standard input.
+/// An in-memory server that speaks the protocol of OpenSearch. It ends when its standard input is closed.
 struct OpenSearch {
     process: Child,
     addr: SocketAddr,
@@ -29,7 +29,7 @@ impl OpenSearch {
         format!("http://{}", self.addr)
     }
 
-    /// Returns the addresses of the pages that a query finds in an index.
+    /// Returns the URLs of the pages that a query finds in an index.
     fn found(&self, index: &str, query: &Value) -> Vec<String> {
         let search = json!({ "size": 1_000, "query": query }).to_string();
         let answer = request(self.addr, "POST", &format!("/{index}/_search"), Some(&search));
@@ -86,10 +86,10 @@ fn an_engine_follows_what_is_published_and_removed() {
     assert_eq!(engine.found("pages", &all), urls(&store));
     assert_eq!(engine.found("pages", &all).len(), 11);
 
-    // The same as a file, posted by another program.
+    // The same export is written to a file and posted with another program.
     store.run(&["export", "bulk", "--index", "copy", "--output", "all.ndjson", "--cursor", "copy.json"]).ok();
     let body = std::fs::read_to_string(store.around().join("all.ndjson")).unwrap();
-    assert!(body.ends_with("}\n"), "the form asks for a last newline");
+    assert!(body.ends_with("}\n"), "the format requires a final newline");
     let mut curl = Command::new("curl");
     curl.args(["-sS", "-H", "content-type: application/x-ndjson", "--data-binary", "@all.ndjson"]);
     let answer = curl.arg(format!("{}/_bulk", engine.url())).current_dir(store.around()).output().unwrap();
@@ -103,7 +103,7 @@ fn a_document_that_the_engine_refuses_and_an_engine_that_is_not_there_are_report
     let web = Web::uniform(&Uniform { hosts: 1, pages: 3, bytes: 2048, images: false, prefix: "refused".into() });
     let store = Store::crawled(&web);
     let engine = OpenSearch::start();
-    // An index of years alone.
+    // This index accepts only years as dates.
     let mapping = json!({ "mappings": { "properties": { "fetched_at": { "type": "date", "format": "yyyy" } } } });
     let made = request(engine.addr, "PUT", "/pages", Some(&mapping.to_string()));
     assert_eq!(made.status, 200, "{}", made.text());

@@ -1,9 +1,9 @@
-//! The `check` commands: questions to one component, without a store or a network.
+//! The `check` commands, each of which asks one component, without a store or a network.
 
 use curlew_tests::{LIMIT, Store, curlew_with_input, start};
 use serde_json::{Value, json};
 
-/// Sends one object a line and returns the answers, in the same order, each with its question's id.
+/// Sends one object per line and returns the answers, in the same order, each with the id of its question.
 #[track_caller]
 fn ask(check: &str, questions: &[Value]) -> Vec<Value> {
     let lines: String = questions.iter().map(|question| format!("{question}\n")).collect();
@@ -93,7 +93,7 @@ fn discover() {
     assert_eq!(answers[1]["feeds"], json!([]));
 }
 
-/// Returns an article long enough to be valid.
+/// Returns an article that is long enough to be valid.
 fn article(head: &str) -> String {
     let sentence =
         "At low tide the keeper walks out to the last post of the pier and writes down what the water has left there. ";
@@ -139,7 +139,7 @@ fn page() {
     assert_eq!((&answers[2]["valid"], &answers[2]["reason"]), (&json!(false), &json!("noindex")));
     assert_eq!((&answers[3]["valid"], &answers[3]["reason"]), (&json!(false), &json!("short_text")));
     assert_eq!(answers[4]["text"], page["text"], "a document as bytes reads like one as text");
-    assert_eq!(answers[5]["published"], "2026-02-03T06:20:00+07:00", "the day is that of the page's readers");
+    assert_eq!(answers[5]["published"], "2026-02-03T06:20:00+07:00", "the date is the readers' local one");
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_line_that_cannot_be_read_is_answered_and_the_next_goes_on() {
         format!("{{\"id\": 8, \"deep\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000)).into(),
         good(9).into(),
     ];
-    // The last line has no line end, as in many files.
+    // The last line does not end with a newline, as in many files.
     let ran = curlew_with_input(&["check", "robots"], &lines.join(&b'\n')).ok();
     let answers = ran.rows();
     let shapes: Vec<&str> = answers.iter().map(|a| if a["error"].is_object() { "error" } else { "answer" }).collect();
@@ -318,7 +318,7 @@ fn assert_refusal(answer: &Value) {
     assert_ne!(error["kind"], "panic", "{answer}");
 }
 
-/// Encodes as base64 (RFC 4648 §4).
+/// Encodes a text as base64 (RFC 4648 §4).
 fn base64(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let letters = |chunk: &[u8]| {

@@ -1,11 +1,11 @@
-//! Every command on a crawled store: its output for people and for programs.
+//! Runs every command on a crawled store, with its output for people and for programs.
 
 use curlew_tests::{Server, Steps, Store, Web};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-/// Some of the bundled sites: three languages, refusals, a hold, a page that asks for no copy, a site without a feed.
+/// Some of the bundled sites: three languages, refusals, a hold, a page that forbids copies, and a site without a feed.
 const SITES: [&str; 7] = [
     "cucina-di-casa.test",
     "harbour-lantern.test",
@@ -15,7 +15,7 @@ const SITES: [&str; 7] = [
     "forno-affollato.test",
     "senza-feed.test",
 ];
-/// Fields that `crawl --json` prints at least.
+/// Fields that `crawl --json` must print.
 const SUMMARY: &str =
     "sites feeds entries_seen pages_fetched accepted rejected held parked dead calls bytes seconds cpu_seconds";
 
@@ -54,9 +54,9 @@ fn commands_on_a_crawled_store() {
     steps.end();
 }
 
-/// Names in each hit of `search --json`, which scripts rely on.
+/// Fields of each hit of `search --json`, which scripts rely on.
 const FIXED: [&str; 7] = ["url", "title", "snippet", "image", "site", "published", "score"];
-/// Names that a hit may have besides, where the page states such a thing. Others may be added here, and none may go.
+/// Fields that a hit may have if the page states their content. More may be added here, but none may be removed.
 const ADDED: [&str; 1] = ["author"];
 
 fn searching(steps: &mut Steps, store: &Store) {
@@ -95,12 +95,12 @@ fn searching(steps: &mut Steps, store: &Store) {
     steps.step("search: words and phrases", || {
         let torta = store.found("torta");
         assert!(!torta.is_empty());
-        assert_eq!(store.found("TORTE"), torta, "words are stemmed and their case is nothing");
+        assert_eq!(store.found("TORTE"), torta, "words are stemmed and their case is ignored");
         let phrase = store.found("\"torta di mele\"");
         assert!(!phrase.is_empty() && phrase.iter().all(|url| torta.contains(url)));
         assert_eq!(store.found("\"mele di torta\""), Vec::<String>::new());
         assert_eq!(store.found("torta -mele").len() + store.found("torta mele").len(), torta.len());
-        // As a shell passes them on: separate words, a phrase without its quotes.
+        // A shell passes on separate words, and a phrase without its quotes.
         let apart = store.run(&["search", "torta di mele", "burro", "--json"]).ok().json();
         assert!(apart["total"].as_u64().unwrap() > 0);
     });
@@ -212,13 +212,13 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         let said = store.run(&["doctor"]).ok().stdout;
         assert!(said.contains("ok       holds      1 host is on hold (1 too_many_requests)"), "{said}");
         assert!(said.contains("warning  contact  ") && said.contains("--contact"), "{said}");
-        // Wrong settings keep no other check from being made.
+        // Wrong settings do not prevent any other check.
         let wrong = store.file("wrong.toml", "contact = \"a@b.example\"\nworkers = 0\n");
         let ran = store.run(&["doctor", "--json", "--config", &wrong]);
         let report = ran.json();
         let rows = report["checks"].as_array().unwrap();
         let failed: Vec<&Value> = rows.iter().filter(|row| row["level"] == "failed").collect();
-        // Nothing is known then of what they say of pauses, pictures and persons.
+        // Wrong settings leave out three checks that depend on settings: pauses, pictures and persons.
         assert_eq!((ran.code(), failed.len(), rows.len()), (1, 1, checks.len() - 3), "{report}");
         assert!(text(failed[0], "found").contains("workers must be"), "{report}");
         let ran = Store::alone().run(&["doctor"]);
@@ -240,7 +240,7 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         assert_eq!(records.len(), accepted);
         for record in &records {
             let no_copy = record["no_archive"] == true;
-            assert_eq!(text(record, "text").is_empty(), no_copy, "a page may ask that no copy of it is offered");
+            assert_eq!(text(record, "text").is_empty(), no_copy, "a page may ask that no copy of it be offered");
             assert!(!text(record, "title").is_empty() && text(record, "fetched_at").ends_with('Z'));
         }
         assert_eq!(records.iter().filter(|record| record["no_archive"] == true).count(), 1);
@@ -312,7 +312,7 @@ fn upkeep(steps: &mut Steps, store: &Store, accepted: usize) {
         store.run(&["index", "--year", "1999"]).refused(1, &["1999", "curlew status"]);
     });
     steps.step("sample", || {
-        // Pages that were fetched today are not re-checked unless all are asked for.
+        // Pages that were fetched today are re-checked only if all pages are requested.
         let some = store.run(&["sample", "--count", "2", "--json"]).ok().json();
         for name in ["sampled", "still_there", "removed", "calls"] {
             assert!(!some[name].is_null(), "{name}: {some}");
@@ -344,15 +344,15 @@ fn serving(steps: &mut Steps, store: &Store) {
         assert!(server.get("/bot").text().contains("CurlewBot"));
         let status = server.get("/status").text();
         assert!(status.contains("Too many requests (429)"));
-        assert_eq!(status.matches("<figure>").count(), 3, "what was crawled today is drawn");
+        assert_eq!(status.matches("<figure>").count(), 3, "the charts show today's crawl");
         assert_eq!(server.get("/nowhere").status, 404);
-        // Other processes may read and block while it runs, and the next search heeds a block.
+        // Other processes may read and block while the server runs, and the next search applies the block.
         store.run(&["block", "cucina-di-casa.test"]).ok();
         let hidden: Value =
             serde_json::from_slice(&server.get("/api/v1/search?q=site:cucina-di-casa.test").body).unwrap();
         assert_eq!(hidden["total"], 0);
         store.run(&["unblock", "cucina-di-casa.test"]).ok();
-        // A second process that writes is refused.
+        // A second process that would write is refused.
         store.run(&["crawl"]).refused(1, &["in use", &format!("process {}", server.id())]);
         server.stop();
     });

@@ -1,4 +1,4 @@
-//! Commands that are misused, stopped, or unable to go on.
+//! Commands that are misused, stopped, or cannot continue.
 
 use crate::commands::urls;
 use curlew_fixtureweb::Uniform;
@@ -106,12 +106,12 @@ fn a_second_process_on_the_folder_is_refused() {
     for args in [&["crawl", "http://twice-0002.test/"][..], &["serve"], &["sample", "--all"], &["index"]] {
         store.run(args).refused(1, &["in use", &named, "wait until it ends"]);
     }
-    // Reading is allowed.
+    // A process that only reads is allowed.
     store.run(&["status"]).ok();
-    assert_eq!(first.wait(LIMIT).ok().json()["accepted"], 8, "the first has not been disturbed");
+    assert_eq!(first.wait(LIMIT).ok().json()["accepted"], 8, "the first process was not disturbed");
 }
 
-/// A crawl that is asked to stop ends soon and successfully, and the next one goes on.
+/// A crawl that is asked to stop ends soon and successfully, and the next crawl continues its work.
 #[test]
 fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: "pause".into() });
@@ -135,8 +135,8 @@ fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     assert_eq!(found, 12);
 }
 
-/// The disk is a small one in memory, in a mount namespace of its own. Where that is not permitted, file sizes are
-/// limited.
+/// Runs a command on a small in-memory disk in its own mount namespace. Where that is not permitted, file sizes are
+/// limited instead.
 const FULL_DISK: &str = r#"
 set -u
 data="$1"; shift
@@ -179,7 +179,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
     let last = said.trim_end().lines().last().unwrap_or_default();
     assert!(last.starts_with("curlew: ") && last.contains("full") && last.contains("free some space"), "{all}");
     assert!(!said.contains("panicked"), "{all}");
-    assert!(ran.stdout.contains("free 0"), "with space it goes on: {all}");
+    assert!(ran.stdout.contains("free 0"), "with free space the crawl continues: {all}");
     let records: Vec<Value> = read("records.out").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(urls(&records).len(), PAGES, "nothing is lost: {all}\n{}", read("free.out"));
     assert_eq!(records.len(), PAGES);

@@ -1,9 +1,9 @@
-//! Files for operators, judged by the programs that read them.
+//! Checks the files for operators with the programs that read them.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Maximum exposure of the unit, in tenths: systemd calls less than 20 well closed.
+/// Maximum exposure of the unit in tenths of a point. systemd considers less than 20 well protected.
 const MOST_EXPOSED: u32 = 20;
 
 fn contrib(name: &str) -> PathBuf {
@@ -23,7 +23,7 @@ fn the_unit_is_right_and_closes_what_it_does_not_need() {
     let (is_closed, said) = systemd_analyze(&["security", "--offline=true", "--no-pager", &threshold]);
     assert!(is_closed && said.contains("Overall exposure level"), "{said}");
     let (_, said) = systemd_analyze(&["verify", "--man=no"]);
-    // The program is not installed where the tests run, and nothing else may be wrong.
+    // The program is not installed on the test machine; nothing else may be wrong.
     let wrong: Vec<&str> = said.lines().filter(|line| !line.contains("is not executable")).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }

@@ -1,5 +1,5 @@
-//! The bundled web, crawled by the real program: the outcome of every site and every entry, and the crawler's conduct
-//! by the sites' own logs. Then pages vanish, and have to be gone everywhere.
+//! The real program crawls the bundled web. The tests check the outcome of every site and entry, and the crawler's
+//! conduct by the sites' own logs. Then pages vanish, and have to be gone everywhere.
 
 use curlew_fixtureweb::{Call, Expect, Farm, Kind, Mode, Outcome, Site, judge};
 use curlew_tests::{LIMIT, Steps, Store, Web, read, start, text, unpacked_objects};
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use tempfile::TempDir;
 
-/// The pause that the program promises, in microseconds.
+/// Minimum pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// Two of its sites refuse us later, each in another way; a third does so by itself.
+/// Two sites whose pages the test makes vanish, each in its own way, and a third whose pages vanish by themselves.
 const ASKS_NOT_TO_BE_INDEXED: &str = "bird-ledger.test";
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
 const FADES: &str = "inchiostro-che-svanisce.test";
@@ -18,7 +18,7 @@ const FADES: &str = "inchiostro-che-svanisce.test";
 fn every_site_ends_as_expected_and_what_vanishes_is_gone_everywhere() {
     let web = Web::demo();
     let mut store = Store::new(&web);
-    // The second look at a page that asks not to be indexed comes at once.
+    // A page that asks not to be indexed is confirmed at once by a second look.
     store.configure("[rules]\nconfirm_after = \"0s\"\n");
     let summary = store.crawl(&web.starts());
     let seen = Seen::of(&store, web.farm());
@@ -45,12 +45,12 @@ fn the_demo_command_crawls_its_own_web_and_ends() {
     assert_eq!(summary["accepted"], farm.sites().iter().map(|site| site.expect.accepted).sum::<usize>());
     assert_eq!(summary["dead"], 0);
     judge_documents(&summary);
-    // Pages that vanish at its end are gone from the store that it leaves.
+    // Pages that vanish at the end of the demo are gone from the store that it leaves behind.
     let audit = start(["audit", "list", "--json", "--data", data.to_str().unwrap()]).wait(LIMIT).ok().rows();
     assert_eq!(audit.len(), 4, "{audit:?}");
 }
 
-/// Checks the figures of a run in the documents against this one, as far as pauses do not decide them.
+/// Checks the figures of a run in the documents against this run, except those that depend on pauses.
 fn judge_documents(summary: &Value) {
     let reasons = |of: &str| {
         let counts: BTreeMap<String, u64> = serde_json::from_value(summary[of].clone()).unwrap();
@@ -76,15 +76,15 @@ fn judge_documents(summary: &Value) {
 
 /// The program's own lists after a crawl.
 struct Seen {
-    /// Host of the site, by the feed's key.
+    /// Host of the site by the feed's key.
     feeds: BTreeMap<String, String>,
-    /// Rows of pages, by address.
+    /// Rows of pages by URL.
     pages: BTreeMap<String, Value>,
-    /// Rows of pages, by id.
+    /// Rows of pages by id.
     ids: BTreeMap<String, Value>,
-    /// Feed's key and address of each waiting page.
+    /// Feed key and URL of each parked page.
     parked: Vec<(String, String)>,
-    /// Reason of the hold, by host key.
+    /// Reason of the hold by host key.
     holds: BTreeMap<String, String>,
 }
 
@@ -118,7 +118,7 @@ impl Seen {
         self.pages.values().filter(|page| page["state"]["state"] == "accepted").count()
     }
 
-    /// Returns the outcome of a site, counted as the farm counts it: by the feed that names an entry.
+    /// Returns the outcome of a site, counted as the farm counts it: by the feed that lists the entry.
     fn site(&self, site: &Site) -> Expect {
         let is_its = |feed: &str| self.feeds.get(feed) == Some(&site.host);
         let mut came_to =
@@ -126,7 +126,7 @@ impl Seen {
         for page in self.pages.values().filter(|page| is_its(page["feed"].as_str().unwrap_or_default())) {
             match page["state"]["state"].as_str().unwrap() {
                 "accepted" => came_to.accepted += 1,
-                // An entry without a URL that could be called has a row too, under the feed's own address.
+                // An entry without a callable URL has a row, too, under the feed's own URL.
                 "rejected" if text(page, "url").contains("#entry-") => {}
                 "rejected" => *came_to.rejected.entry(code(&page["state"]["reason"])).or_default() += 1,
                 "alias" => {}
@@ -140,7 +140,7 @@ impl Seen {
         came_to
     }
 
-    /// Returns the number of entries beyond the first that lead to one page under addresses of their own.
+    /// Returns the number of additional URLs under which entries lead to an accepted page of the site.
     fn duplicates(&self, site: &Site) -> usize {
         let addresses: BTreeSet<&str> = site.entries().iter().map(|(url, _)| bare(url)).collect();
         let ends = addresses.iter().filter_map(|url| self.end(url));
@@ -149,7 +149,7 @@ impl Seen {
         ends.len() - ends.iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the row of an address, after following aliases.
+    /// Returns the row of a URL after following aliases.
     fn end(&self, url: &str) -> Option<&Value> {
         let page = self.pages.get(bare(url))?;
         match page["state"]["of"].as_str() {
@@ -171,7 +171,7 @@ impl Seen {
                 wrong.push(format!("{} ({})\n  came to  {came_to:?}\n  expected {expected:?}", site.host, site.about));
             }
         }
-        assert!(wrong.is_empty(), "{} sites came to something else:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(wrong.is_empty(), "{} sites have another outcome:\n{}", wrong.len(), wrong.join("\n"));
     }
 
     fn judge_entries(&self, farm: &Farm) {
@@ -194,7 +194,7 @@ impl Seen {
                 }
             }
         }
-        assert!(wrong.is_empty(), "{} entries ended otherwise:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(wrong.is_empty(), "{} entries have another outcome:\n{}", wrong.len(), wrong.join("\n"));
     }
 }
 
@@ -205,23 +205,23 @@ fn judge_summary(summary: &Value, seen: &Seen, farm: &Farm, calls: &[Call]) {
     assert_eq!(summary["accepted"], sites.iter().map(|site| site.expect.accepted).sum::<usize>());
     assert_eq!(summary["feeds"], seen.feeds.len());
     assert_eq!(summary["dead"], 0, "{summary}");
-    // A call whose connection was closed as idle is sent once more: the site that hangs up sees it twice.
+    // A call whose connection was closed as idle is sent once more, so the site that hangs up sees the call twice.
     let twice = calls.iter().filter(|call| format!("{}{}", call.host, call.path) == HANGS_UP).count() / 2;
-    assert_eq!(summary["calls"], calls.len() - twice, "calls that the program made, and calls that the sites saw");
+    assert_eq!(summary["calls"], calls.len() - twice, "the program made other calls than the sites saw");
     let rejected = seen.pages.values().filter(|page| page["state"]["state"] == "rejected");
     assert_eq!(summary["rejected"], json!(counted(rejected.map(|page| code(&page["state"]["reason"])))));
     assert_eq!(summary["held"], json!(counted(seen.holds.values().map(String::as_str))));
     assert!(summary["parked"].as_u64().unwrap() >= seen.parked.len() as u64, "{summary}");
 }
 
-/// Host whose pages have no title. Its home page is asked a second time, once, to tell such pages from a bot wall.
+/// A host whose pages have no title. Its home page is called a second time, to distinguish such pages from a bot wall.
 const COMPARED_WITH_HOME: &str = "senza-titolo.test/";
-/// The home page of a site that takes a request and closes the connection.
+/// Home page of a site that accepts a request and closes the connection.
 const HANGS_UP: &str = "hang-up.test/";
 
-/// Returns the addresses, but those of other documents, that were called more often than they may be.
+/// Returns the URLs that were called more often than allowed. Documents of other kinds are left out.
 pub(crate) fn called_twice(calls: &[Call]) -> Vec<judge::Repeat> {
-    // That of a site which hangs up is sent once more, since its connection may have been closed as idle.
+    // The call to a site that hangs up is sent once more, since its connection may have been closed as idle.
     let compared =
         |repeat: &judge::Repeat| repeat.times == 2 && [COMPARED_WITH_HOME, HANGS_UP].contains(&repeat.address.as_str());
     let repeated = judge::repeated(calls).into_iter();
@@ -251,7 +251,7 @@ fn judge_search(store: &Store, seen: &Seen) {
     assert_eq!(store.records().len(), seen.accepted());
 }
 
-/// Pages refuse us, are re-checked, and are gone: from the search, from the lists, from the segments.
+/// Pages refuse the crawler, are re-checked, and are then gone from the search, the lists and the segments.
 fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     let records = store.records();
     let text_of = |url: &str| {
@@ -285,7 +285,7 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
         assert_eq!(judge::impatient(&calls, web.farm()), []);
         assert_eq!(judge::forbidden(&calls, web.farm()), []);
         let other: Vec<_> = calls.iter().filter(|call| call.kind != Kind::Page).collect();
-        assert!(other.is_empty(), "a re-check asks for the page only: {other:?}");
+        assert!(other.is_empty(), "a re-check fetches only the page: {other:?}");
     });
     steps.step("gone from the search", || {
         assert_eq!(store.found(&format!("site:{ASKS_NOT_TO_BE_INDEXED}")), Vec::<String>::new());
@@ -316,7 +316,7 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
             let is_kept = kept.iter().any(|record| record["url"] == **url || text(record, "text") == gone);
             assert!(!is_kept, "{url} is still kept");
         }
-        assert_eq!(kept.len(), left.len(), "segments hold what is exported and nothing else");
+        assert_eq!(kept.len(), left.len(), "segments must hold exactly the exported pages");
     });
     steps.step("gone from a refreshed index too", || {
         let year = store.run(&["status", "--json"]).ok().json()["years"][0].to_string();
@@ -327,14 +327,14 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     });
 }
 
-/// Returns an address in stored form: without a fragment and tracking parameters.
+/// Returns the canonical form of a URL: without a fragment and tracking parameters.
 fn bare(url: &str) -> &str {
     let url = url.split('#').next().unwrap_or(url);
     let tracks = |query: &str| query.starts_with("utm_") || query.starts_with("fbclid=");
     url.split_once('?').filter(|(_, query)| tracks(query)).map_or(url, |(bare, _)| bare)
 }
 
-/// Returns the word under which a rejection is counted, from its row.
+/// Returns the word that counts a rejection, from its row.
 fn code(reason: &Value) -> &'static str {
     match (reason["why"].as_str().unwrap(), reason["detail"].as_u64()) {
         ("status", Some(404)) => "not_found",
@@ -343,12 +343,12 @@ fn code(reason: &Value) -> &'static str {
     }
 }
 
-/// Returns a static copy of a word, for an [`Expect`].
+/// Returns a static copy of a word for an [`Expect`].
 fn known(word: &str) -> &'static str {
     word.to_owned().leak()
 }
 
-/// Returns how often each word comes.
+/// Returns the number of times that each word occurs.
 fn counted<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
     words.for_each(|word| *counts.entry(word).or_default() += 1);
@@ -367,12 +367,13 @@ fn o09_what_a_site_says_makes_no_line_of_its_own_in_the_log() {
     assert!(web.put(host, "/traps", "application/rss+xml", &feed));
     let url = format!("http://{host}/traps");
     for form in ["json", "text"] {
-        // A site without a feed, whose address would begin a log line of its own. The missing feed is logged.
+        // This site has no feed, and its URL would start a log line of its own. The program logs that the feed is
+        // missing.
         let site = "http://senza-feed.test/\u{1b}[31m%0d%0a2026-01-01T00:00:00Z ERROR forged";
         let ran = Store::new(&web).run(&["-vv", "--log", form, "crawl", "--json", "--feed", &url, site]).ok();
         assert_eq!(ran.json()["entries_seen"], 1);
         let lines: Vec<&str> = ran.stderr.lines().collect();
-        assert!(!lines.is_empty(), "it logs");
+        assert!(!lines.is_empty(), "the program must log something");
         for line in lines {
             assert!(!line.chars().any(char::is_control) && !line.starts_with("2026-01-01"), "{line:?}");
             if form == "json" {

@@ -1,7 +1,7 @@
-//! README.md and docs/: the commands are run over the bundled web, and the links are followed.
+//! Checks README.md and docs/: runs their commands over the bundled web, and follows their links.
 //!
-//! A block marked `sh` is run by bash, a block marked `console` besides compared with what is printed; page by page
-//! from the top, each page in a folder of its own. A block that cannot be run says why in a comment above it.
+//! A block marked `sh` is run by bash; the output of a block marked `console` is compared, too. Each page is run from
+//! top to bottom in a folder of its own. A block that cannot be run has a comment above it that says why.
 
 use curlew_tests::{BRISK, Server, Web, binary, read, root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,25 +10,25 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The comment above a block that is not run.
+/// Beginning of the comment above a block that is not run.
 const NOT_RUN: &str = "<!-- not run: ";
-/// Stands in the documents for anything that a command prints.
+/// Character that stands for any output in the documents.
 const ANYTHING: char = '…';
-/// The sites of the bundled web that stand in for `example.org` and `blog.example.net`.
+/// Sites of the bundled web that replace `example.org` and `blog.example.net`.
 const SITES: [&str; 2] = ["harbour-lantern.test", "alpine-notes.test"];
-/// Folders that hold no documents of this project.
+/// Folders without documents of this project.
 const OTHERS: [&str; 6] = ["target", ".git", ".tools", ".aws-sam", "node_modules", "curlew-data"];
 /// Maximum number of lines of the README.
 const README_LINES: usize = 150;
 
-/// True if a page supposes that something was crawled.
+/// State of the reader's store at the beginning of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begins {
     Empty,
     Crawled,
 }
 
-/// One test a page, so that they run side by side; and the list of these pages.
+/// Defines one test for each page, so that pages run in parallel, and the list of these pages.
 macro_rules! pages {
     ($($test:ident: $page:literal, $begins:ident;)*) => {
         const PAGES: &[&str] = &[$($page),*];
@@ -53,7 +53,7 @@ pages! {
 struct Block {
     language: String,
     text: String,
-    /// True if the comment above says why it is not run.
+    /// True if the comment above says why the block is not run.
     is_excused: bool,
 }
 
@@ -75,24 +75,23 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Returns the block of a page that begins so.
 #[track_caller]
 pub(crate) fn block(page: &str, beginning: &str) -> String {
     let block = blocks(page).into_iter().find(|block| block.text.starts_with(beginning));
     block.unwrap_or_else(|| panic!("{page} has no block that begins with {beginning}")).text
 }
 
-/// Returns true if a block is one that a reader copies to a shell.
+/// Returns true if a reader would copy the block to a shell.
 fn is_for_a_shell(block: &Block) -> bool {
     ["sh", "console"].contains(&block.language.as_str())
 }
 
-/// A reader at the shell of a machine of its own.
+/// A reader at the shell of a separate machine.
 struct Reader {
     folder: TempDir,
     web: Web,
     served_at: SocketAddr,
-    /// Names of the documents, and what stands in for them here.
+    /// Names in the documents, and their replacements in the test.
     stand_ins: Vec<(String, String)>,
 }
 
@@ -116,7 +115,7 @@ impl Reader {
         .map(|(name, here)| (name.to_owned(), here))
         .into();
         let reader = Reader { folder, web, served_at, stand_ins };
-        // `curlew serve` goes on in the background until its block ends.
+        // `curlew serve` runs in the background until its block ends.
         let script = format!(
             "#!/usr/bin/env bash\nset -eu\n[ \"${{1-}}\" = serve ] || exec {curlew} \"$@\"\n{curlew} \"$@\" --listen {at} \
              >served.txt 2>&1 </dev/null &\necho $! >>serving\nuntil grep -q ^Open served.txt; do\n  \
@@ -136,11 +135,11 @@ impl Reader {
         self.stand_ins.iter().fold(text.to_owned(), |text, (name, here)| text.replace(name, here))
     }
 
-    /// Runs a script as the reader's shell does, and ends what it left running.
+    /// Runs a script as the reader's shell does, and ends the programs that the script left running.
     fn run(&self, script: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut bash = Command::new("bash");
-        // Settings of the machine on which the test runs are none of the reader's.
+        // The reader does not have the settings of the test machine.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CURLEW_")) {
             bash.env_remove(name);
         }
@@ -200,8 +199,8 @@ fn run_page(page: &str, begins: Begins) {
     assert!(ran > 0, "{page}: no block is run");
 }
 
-/// True if a text is what the documents show, in which [`ANYTHING`] may stand for any part. Blanks and ends of lines
-/// are alike.
+/// Returns true if a text equals the documented output, in which [`ANYTHING`] may stand for any part. Blanks and line
+/// ends are equal.
 fn is_like(printed: &str, shown: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (printed, shown) = (words(printed), words(shown));
@@ -231,11 +230,11 @@ fn what_is_printed_is_compared_around_what_is_left_out() {
 fn every_block_for_a_shell_is_run_or_says_why_not() {
     for path in documents() {
         let page = path.strip_prefix(root()).unwrap().to_str().unwrap();
-        // Other documents are for those who work on the program.
+        // Other documents are for developers of the program.
         let is_for_users = page == "README.md" || page.starts_with("docs/") && !page.starts_with("docs/decisions/");
         let is_run = PAGES.contains(&page);
         for block in blocks(page).iter().filter(|block| is_for_users && is_for_a_shell(block)) {
-            assert!(is_run || block.is_excused, "{page}: nobody runs this, and it does not say why:\n{}", block.text);
+            assert!(is_run || block.is_excused, "{page}: this block is not run and does not say why:\n{}", block.text);
         }
     }
 }
@@ -251,13 +250,13 @@ fn the_documents_name_the_packages_of_this_version() {
             }
         }
     }
-    assert!(named > 5, "only {named} are named");
+    assert!(named > 5, "only {named} packages are named");
 }
 
 #[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
-    assert!(lines <= README_LINES, "README.md has {lines} lines: a page in docs/ is the place");
+    assert!(lines <= README_LINES, "README.md has {lines} lines: move details to a page in docs/");
 }
 
 #[test]
@@ -271,7 +270,7 @@ fn what_a_stack_costs_is_what_was_measured() {
         };
         assert_eq!(cells(&pages), cells(&measured), "dollars and bar of docs/aws.md, and of BENCHMARKS.md: {row}");
     }
-    // The README gives two of the page's figures.
+    // The README quotes two of the figures of docs/aws.md.
     let readme = read("README.md");
     for (row, told) in
         [("| a million new pages, ", "dollars for a million pages"), ("| idle, a month", "dollars a month idle")]
@@ -282,7 +281,6 @@ fn what_a_stack_costs_is_what_was_measured() {
     }
 }
 
-/// Returns all documents of the tree.
 fn documents() -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![root().to_owned()], vec![]);
     while let Some(folder) = folders.pop() {
@@ -299,7 +297,7 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Returns a document without its code.
+/// Returns a document without its code blocks.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     let lines = text.lines().filter(|line| {
@@ -310,7 +308,7 @@ fn prose(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the names by which a forge, and the site, let the headings of a document be linked.
+/// Returns the anchors of a document's headings, as a Git forge and the documentation site derive them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (text, mut times) = (prose(text), BTreeMap::<String, usize>::new());
     let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
@@ -332,7 +330,7 @@ fn every_link_of_the_documents_leads_somewhere() {
     for path in documents() {
         let text = read(&path);
         let text = prose(&text);
-        // Code is no link.
+        // Text in backquotes contains no links.
         let text: String = text.split('`').step_by(2).collect();
         for (_, rest) in text.match_indices("](").map(|(at, found)| text[at..].split_at(found.len())) {
             let target = rest.split(')').next().unwrap_or_default();

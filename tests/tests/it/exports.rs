@@ -1,4 +1,4 @@
-//! Exported records, read back by the programs that people read them with.
+//! Reads exported records with the programs that people use to read them.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{Child, LIMIT, Ran, Store, Web, named};
@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 
 const FORMATS: [&str; 3] = ["jsonl", "csv", "parquet"];
 
-/// A crawled store, with its web.
 fn crawled(prefix: &str) -> (Web, Store) {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: prefix.into() });
     let store = Store::crawled(&web);
     (web, store)
 }
 
-/// Reads a file of records by DuckDB and by pandas; prints for each the columns with their types, and the rows as JSON
-/// with instants in RFC 3339. DuckDB reads `jsonl` and `csv` by its own detection, with the types that are documented.
+/// Reads a file of records with DuckDB and with pandas. Prints for each the columns with their types, and the rows as
+/// JSON with instants in RFC 3339. DuckDB detects the formats `jsonl` and `csv` by itself; the documented types are
+/// passed to it.
 const READ: &str = r#"
 import datetime, duckdb, json, pandas, sys
 path, form, types = sys.argv[1], sys.argv[2], dict(json.loads(sys.argv[3]))
@@ -61,7 +61,7 @@ said["pandas"] = {"columns": {c: str(t) for c, t in frame.dtypes.items()},
 print(json.dumps(said))
 "#;
 
-/// Returns the documented columns, each with its type and whether each record has a value.
+/// Returns the documented columns, with their types and whether each record has a value.
 fn documented() -> Vec<(String, String, bool)> {
     let page = curlew_tests::read("docs/reference/records.md");
     let row = |line: &str| {
@@ -79,7 +79,7 @@ fn read(path: &Path, form: &str) -> Value {
     Child::spawn(python).wait(LIMIT).ok().json()
 }
 
-/// Returns rows by id, without what has no value. A CSV file says of an empty text that there is none.
+/// Returns the rows by id, without fields that have no value. In a CSV file an empty text counts as no value.
 fn by_id(rows: &Value, form: &str) -> BTreeMap<String, Value> {
     let row = |row: &Value| {
         let mut row = row.as_object().unwrap().clone();
@@ -104,7 +104,7 @@ fn duckdb_and_pandas_read_each_format_with_the_documented_schema_and_the_same_ro
         store.on_this_store(&mut piped);
         Child::spawn(piped).wait(LIMIT).ok();
         let (whole, piped) = (std::fs::read(&file).unwrap(), std::fs::read(store.around().join("piped")).unwrap());
-        assert!(whole == piped, "{form}: a file and a pipe have the same bytes");
+        assert!(whole == piped, "{form}: a file and a pipe must have the same bytes");
 
         let said = read(&file, form);
         let wanted = by_id(&records, form);
@@ -147,7 +147,7 @@ fn duckdb_and_pandas_read_each_format_with_the_documented_schema_and_the_same_ro
     let none = store.around().join("none.parquet");
     let args = ["export", "records", "--format", "parquet", "--since", "2199-01-01", "--output"];
     store.run(&[&args[..], &[none.to_str().unwrap()]].concat()).ok();
-    assert_eq!(read(&none, "parquet")["duckdb"]["rows"], json!([]), "an empty file is one, too");
+    assert_eq!(read(&none, "parquet")["duckdb"]["rows"], json!([]), "an empty export must be readable, too");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_reader_that_stops_is_no_failure_and_a_full_disk_is_one() {
     let before = std::fs::read(&file).unwrap();
     assert_eq!(before.iter().filter(|byte| **byte == b'\n').count(), 12);
     store.run(&["export", "records", "--output", path, "--columns", "url"]).ok();
-    assert!(std::fs::read(&file).unwrap().len() < before.len(), "the new file takes the place of the old one");
+    assert!(std::fs::read(&file).unwrap().len() < before.len(), "the new file replaces the old one");
     assert!(!store.around().join("kept.jsonl.part").exists());
     store.run(&["export", "records", "--output", "/nowhere/a.jsonl"]).refused(1, &["/nowhere/a.jsonl", "No such file"]);
 }

@@ -1,4 +1,4 @@
-//! A farm of equal sites: the crawler's conduct by the sites' own logs, and no repeated call.
+//! A farm of equal sites: the crawler's conduct by the sites' own logs, without repeated calls.
 
 use curlew_fixtureweb::{Call, Kind, Uniform, judge};
 use curlew_tests::{LIMIT, Steps, Store, Web, judge_pauses, until};
@@ -6,11 +6,11 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The pause that the program promises, in microseconds.
+/// Minimum pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
 const HOSTS: usize = 40;
 const PAGES: usize = 8;
-/// Calls for each host besides the two calls for each page: robots.txt, home page and feed.
+/// Number of calls to each host in addition to two for each page: robots.txt, home page and feed.
 const CALLS_OF_A_HOST: usize = 3;
 
 fn farm(prefix: &str, hosts: usize, pages: usize) -> Web {
@@ -60,7 +60,7 @@ fn forty_hosts_with_eight_new_pages_each() {
     });
 
     let fresh: Vec<String> = web.starts().iter().flat_map(|start| web.publish(host_of(start), 2)).collect();
-    assert_eq!(fresh.len(), 2 * HOSTS, "the farm has published");
+    assert_eq!(fresh.len(), 2 * HOSTS, "the farm has published new pages");
     let feeds: Vec<String> = web.farm().sites().iter().flat_map(curlew_fixtureweb::Site::feed_urls).collect();
     let by_name: Vec<&str> = feeds.iter().flat_map(|feed| ["--feed", feed]).collect();
     let args = [&["crawl", "--json"], &by_name[..]].concat();
@@ -75,8 +75,8 @@ fn forty_hosts_with_eight_new_pages_each() {
     steps.end();
 }
 
-/// Feeds may be polled after two seconds here, and the last tick of the schedule is set to eight hours ago, so that
-/// every feed's minute has come again.
+/// The settings allow a poll after two seconds, and the test sets the last tick back by eight hours, so every feed is
+/// due again.
 #[test]
 fn what_is_published_later_is_fetched_and_nothing_else_is() {
     const FEW: usize = 4;
@@ -107,7 +107,7 @@ fn what_is_published_later_is_fetched_and_nothing_else_is() {
     }
     let pages = calls.iter().filter(|call| call.kind == Kind::Page);
     let pages: BTreeSet<String> = pages.map(|call| format!("http://{}{}", call.host, call.path)).collect();
-    assert_eq!(pages, fresh.into_iter().collect(), "only what is new is fetched");
+    assert_eq!(pages, fresh.into_iter().collect(), "only new pages are fetched");
     let kinds = calls.iter().all(|call| matches!(call.kind, Kind::Feed | Kind::Page | Kind::Image));
     assert!(kinds, "robots.txt is still fresh");
     assert_eq!(judge::repeated(&calls), []);
@@ -129,7 +129,7 @@ fn a_host_that_is_blocked_while_it_is_crawled_is_called_no_more() {
     let mut steps = Steps::new();
 
     let crawl = store.start_crawl(&web.starts());
-    // Some of its pages are indexed already, and some are not.
+    // Some pages of the host are indexed by then, and others are not.
     until(
         LIMIT,
         || format!("the crawl does not come to {blocked}"),
@@ -140,7 +140,7 @@ fn a_host_that_is_blocked_while_it_is_crawled_is_called_no_more() {
     let summary = crawl.wait(LIMIT).ok().json();
 
     steps.step("no call begins after the block", || {
-        // A call that was about to be sent when the block was written may still begin, within the time that it takes.
+        // A call that was about to be sent when the block was written may still begin shortly afterwards.
         let late: Vec<Call> = to_it(web.calls()).into_iter().filter(|call| call.start > at).collect();
         assert!(late.len() <= 1, "{late:?}");
         assert!(late.iter().all(|call| call.start < at + PAUSE / 10), "{late:?}");
@@ -149,7 +149,7 @@ fn a_host_that_is_blocked_while_it_is_crawled_is_called_no_more() {
     steps.step("the others are crawled to the end", || {
         let rejected = summary["rejected"]["blocked"].as_u64().unwrap_or(0);
         let accepted = summary["accepted"].as_u64().unwrap();
-        assert_eq!(accepted + rejected, (FEW * PAGES) as u64, "each page is accepted or says why not: {summary}");
+        assert_eq!(accepted + rejected, (FEW * PAGES) as u64, "each page has an outcome: {summary}");
         assert!(accepted >= ((FEW - 1) * PAGES) as u64, "{summary}");
         assert!(rejected > 0, "{summary}");
         assert_eq!(summary["dead"], 0);
@@ -179,8 +179,9 @@ fn a_host_that_is_blocked_while_it_is_crawled_is_called_no_more() {
         assert!(store.run(&["unblock", blocked]).ok().stdout.contains("was not blocked"));
         let kept: usize = store.records().iter().filter(|record| record["host"] == blocked).count();
         assert_eq!(store.found(&format!("site:{blocked}")).len(), kept);
-        assert!(kept > 0, "some of its pages were in before the block");
-        // It may be called again: its pages are re-checked, and those that were rejected for the block are taken up.
+        assert!(kept > 0, "some of the host's pages were accepted before the block");
+        // The host may be called again. Its pages are re-checked, and those that were rejected because of the block are
+        // fetched.
         let before = store.records().len();
         let sample = store.run(&["sample", "--all", "--json"]).ok().json();
         assert_eq!(sample["still_there"], before, "{sample}");

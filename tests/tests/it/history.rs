@@ -1,10 +1,10 @@
-//! Back catalogues with the real program, over sites with more articles than their feeds list.
+//! Back catalogues with the real program, over sites that have more articles than their feeds list.
 
 use curlew_fixtureweb::{Catalogue, Farm, Kind, judge};
 use curlew_tests::{Steps, Store, Web, args};
 use std::collections::BTreeSet;
 
-/// A budget that is used up in seconds, at pauses of a few milliseconds.
+/// Settings with a high budget, so that a back catalogue is read in seconds.
 const SETTINGS: &str = "[rules]\nbackfill_per_day = 50000000\nwindow_limit = \"8h\"\n";
 
 fn addresses(rows: &[serde_json::Value]) -> BTreeSet<String> {
@@ -35,7 +35,7 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
     });
     args.push("--history");
     let mut summary = store.run(&args).ok().json();
-    // A crawl ends when nothing is due within a minute; what is left is gone on with.
+    // A crawl ends when nothing is due within a minute, so further crawls continue the work.
     for _ in 0..20 {
         if summary["history"].as_array().unwrap().iter().all(|line| line["state"] == "done") {
             break;
@@ -55,7 +55,7 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
         assert_eq!(judge::tally(&calls).distinct_pages, calls.iter().filter(|call| call.kind == Kind::Page).count());
         assert_eq!(judge::overlaps(&calls, judge::registrable), []);
         assert_eq!(judge::forbidden(&calls, web.farm()), []);
-        assert!(!calls.iter().any(|call| call.host == "blogger-service.test"), "a host that all blogs share");
+        assert!(!calls.iter().any(|call| call.host == "blogger-service.test"), "the blogs' shared host is called");
     });
     steps.step("status says how it ended", || {
         let status = store.run(&["status"]).ok().stdout;

@@ -1,4 +1,4 @@
-//! `kill -9` at random moments of a crawl; the records must be those of an undisturbed run.
+//! Sends `kill -9` at random moments of a crawl. The records must equal those of an undisturbed run.
 
 use curlew_fixtureweb::{Mode, Uniform, judge};
 use curlew_tests::aws::random::Random;
@@ -6,18 +6,18 @@ use curlew_tests::{BRISK_PAUSE, Child, LIMIT, Store, Web, judge_pauses, text, un
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Number of kills in all, over as many crawls as that takes.
+/// Number of kills over all crawls.
 const KILLS: usize = 50;
-/// Number of kills after which fsck looks at what is left, and after which a crawl gets further than otherwise: a job
-/// that is handed out eight times without an end is given up, since it may be what kills its process.
+/// After this many kills the test runs fsck, and lets a crawl get further than usual. Otherwise a job could be handed
+/// out eight times without an end; such a job is given up, since it may be what kills its process.
 const LOOKED_AT: usize = 5;
 const HOSTS: usize = 10;
 const PAGES: usize = 6;
-/// Maximum number of further calls before a kill.
+/// Maximum number of calls between two kills.
 const MOST_CALLS: u64 = 8;
-/// Maximum number of milliseconds from that call to the kill.
+/// Maximum number of milliseconds from the last of these calls to the kill.
 const MOST_MILLIS: u64 = 120;
-/// Environment variable with a seed, to repeat a run.
+/// Environment variable with a seed, for repeating a run.
 const SEED: &str = "CURLEW_KILL_SEED";
 
 #[test]
@@ -43,7 +43,7 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
         while kills < KILLS && kill_once(crawl, &web, further(kills, &mut random), &mut random) {
             kills += 1;
             if kills % LOOKED_AT == 0 {
-                // What a crash leaves is no damage.
+                // The remains of a crash are no damage.
                 store.run(&["fsck"]).ok();
             }
         }
@@ -51,12 +51,12 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
         eprintln!("crawl {crawls}: {} kills, {} calls", kills - before, web.calls().len());
         let summary = store.crawl(&web.starts());
         assert_eq!(summary["dead"], 0, "{summary}");
-        assert_eq!(judge_store(&store, &web), expected, "crawl {crawls} came to something else");
+        assert_eq!(judge_store(&store, &web), expected, "crawl {crawls} has other records");
         judge_calls(&web, kills - before);
     }
 }
 
-/// Number of kills of a re-check. Fewer than the times that a job is handed out before it is given up.
+/// Number of kills during re-checks; lower than the number of times that a job is handed out before it is given up.
 const KILLS_OF_RECHECKS: usize = 6;
 
 #[test]
@@ -83,7 +83,7 @@ fn pages_that_are_gone_are_removed_once_however_often_the_recheck_is_killed() {
     for host in gone {
         assert_eq!(store.found(&format!("site:{host}")), Vec::<String>::new());
         let report = store.run(&["audit", "show", host, "--json"]).ok().json();
-        assert_eq!(report["removed"].as_array().map(Vec::len), Some(PAGES), "one line a page: {report}");
+        assert_eq!(report["removed"].as_array().map(Vec::len), Some(PAGES), "one line for each page: {report}");
     }
     for host in stay {
         assert_eq!(store.found(&format!("site:{host}")).len(), PAGES);
@@ -98,7 +98,7 @@ fn further(kills: usize, random: &mut Random) -> u64 {
     if kills % LOOKED_AT == LOOKED_AT - 1 { 2 * MOST_CALLS } else { random.below(MOST_CALLS) }
 }
 
-/// Starts a run and kills it at a random moment after so many calls; returns false if it ended before.
+/// Starts a run and kills it at a random moment after `further` calls; returns false if the run ended before that.
 fn kill_once(start: impl FnOnce() -> Child, web: &Web, further: u64, random: &mut Random) -> bool {
     let millis = random.below(MOST_MILLIS);
     let most = web.calls().len() + further as usize;
@@ -114,19 +114,19 @@ fn kill_once(start: impl FnOnce() -> Child, web: &Web, further: u64, random: &mu
     in_time
 }
 
-/// Checks the politeness over all calls of one store's life, its crashes included.
+/// Checks the politeness of all calls of a store, despite its crashes.
 #[track_caller]
 fn judge_calls(web: &Web, kills: usize) {
     let calls = web.calls();
     judge_pauses(&calls, BRISK_PAUSE);
     assert_eq!(judge::unasked(&calls), BTreeSet::new());
-    // A call whose answer died with the process is made again, and no other: for each host and crash at most one page
-    // and its image, for which the page waits before it is sent on.
+    // Only a call whose answer died with the process is made again: for each host and crash at most one page and its
+    // image, which is fetched before the page is sent on.
     let again: usize = judge::repeated(&calls).iter().map(|repeat| repeat.times - 1).sum();
     assert!(again <= 2 * kills * HOSTS, "{again} calls were made again after {kills} kills");
 }
 
-/// Checks a store after its last run; returns its records by address.
+/// Checks a store after its last run; returns the title and text of its records by URL.
 #[track_caller]
 pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
     store.run(&["fsck"]).ok();
@@ -138,7 +138,7 @@ pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String,
     let rows = store.list("pages");
     let accepted: BTreeSet<String> =
         rows.iter().filter(|row| row["state"]["state"] == "accepted").map(|row| text(row, "url")).collect();
-    assert_eq!(accepted, by_address.keys().cloned().collect(), "each row that is accepted has its record");
+    assert_eq!(accepted, by_address.keys().cloned().collect(), "each accepted row must have its record");
     assert_eq!(rows.len(), accepted.len(), "no row is left half done");
 
     let found: Vec<String> =

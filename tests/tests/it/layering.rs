@@ -1,13 +1,13 @@
 //! Layering: the directions of dependency between the crates of this workspace, checked with `cargo metadata`.
 //!
-//! The table [`RULES`] has one row for each member. A new crate without a row fails, and so does a row without a crate.
-//! Optional and build dependencies count as normal ones. Dependencies of tests (`dev-dependencies`) may in addition be
-//! the crates of [`FOR_TESTS`].
+//! The table [`RULES`] has one row for each member of the workspace. A crate without a row fails the test, and so does
+//! a row without a crate. Optional and build dependencies count as normal ones. Test dependencies (`dev-dependencies`)
+//! may also be the crates of [`FOR_TESTS`].
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::BTreeSet;
 
-/// Kind of a crate; it determines the foreign crates that it may use.
+/// The kind of a crate, which determines the foreign crates that it may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Pure decisions: no runtime, no I/O, no randomness.
@@ -18,19 +18,20 @@ enum Kind {
     Fetcher,
     /// The SQLite adapter.
     Store,
-    /// Adapters of AWS.
+    /// Adapters for AWS.
     Aws,
-    /// The code inside a function: the glue, and the functions.
+    /// The code inside a Lambda function: the glue, and the functions.
     Function,
-    /// Tests and tasks only: may use everything.
+    /// Code for tests and tasks only, which may use everything.
     Workshop,
 }
 
-/// One row a member of the workspace: its name, its kind, and the workspace's crates that it may use. All names are
-/// without `curlew-`; that of the command line, `curlew`, is `cli`.
+/// One row for each member of the workspace: its name, its kind, and the workspace's crates that it may use. Names have
+/// no prefix `curlew-`; the crate of the command line, `curlew`, is called `cli`.
 ///
-/// The bundled web uses none of our crates, since its content and its logs judge the rest. The tests examine programs
-/// from outside, so they need few inner crates; the meter of everyday use runs the functions over services in memory.
+/// The bundled web uses no other crate of the workspace, since its content and its logs judge the others. The tests
+/// examine programs from outside, so they need few inner crates; the meter of everyday use runs the functions over
+/// in-memory services.
 const RULES: &[(&str, Kind, &str)] = &[
     ("model", Kind::Pure, ""),
     ("suffix", Kind::Pure, ""),
@@ -80,7 +81,7 @@ const RULES: &[(&str, Kind, &str)] = &[
     ("xtask", Kind::Workshop, ""),
 ];
 
-/// Returns the name of a crate as the rules have it.
+/// Returns the name of a crate as [`RULES`] spells it.
 fn short(name: &str) -> &str {
     if name == "curlew" { "cli" } else { name.strip_prefix("curlew-").unwrap_or(name) }
 }
@@ -88,7 +89,7 @@ fn short(name: &str) -> &str {
 /// Crates that the tests of any crate may use, but production code only if its row says so.
 const FOR_TESTS: &[&str] = &["testkit", "simulator", "fixtureweb", "app"];
 
-/// Foreign crates that only some kinds may have, with the reason.
+/// Foreign crates that only crates of some kinds may use, with the reason.
 const FOREIGN: &[(&str, &[Kind], &str)] = &[
     ("reqwest", &[Kind::Fetcher], "only fetcher opens sockets to sites"),
     ("rusqlite", &[Kind::Store], "only embedded knows the database"),
@@ -101,7 +102,7 @@ const FOREIGN: &[(&str, &[Kind], &str)] = &[
     (
         "tokio rand fastrand getrandom",
         &[Kind::Plain, Kind::Fetcher, Kind::Store, Kind::Aws, Kind::Function],
-        "a pure crate neither waits nor draws lots",
+        "a pure crate neither waits nor draws random numbers",
     ),
 ];
 
@@ -116,7 +117,7 @@ enum Use {
     Tests,
 }
 
-/// The workspace: its members, and each edge from one of them.
+/// The dependency graph of the workspace: its members and their dependencies.
 #[derive(Default)]
 struct Graph {
     members: BTreeSet<String>,
@@ -145,7 +146,7 @@ impl Graph {
         graph
     }
 
-    /// Returns every broken rule as one line that names the edge and the rule.
+    /// Returns one line for each broken rule, which names the edge and the rule.
     fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for member in self.members.iter().filter(|member| RULES.iter().all(|(name, ..)| name != *member)) {
@@ -164,7 +165,7 @@ impl Graph {
     }
 }
 
-/// Returns the reason why this crate may not use that one of ours.
+/// Returns the reason why this crate may not use another crate of the workspace.
 fn own(name: &str, knows: &str, kind: Kind, to: &str, by: Use) -> Option<String> {
     if has(knows, to) || by == Use::Tests && (kind == Kind::Workshop || FOR_TESTS.contains(&to)) {
         return None;
@@ -176,7 +177,7 @@ fn own(name: &str, knows: &str, kind: Kind, to: &str, by: Use) -> Option<String>
     })
 }
 
-/// Returns the reason why a crate of this kind may not use that foreign one. Tests may use all.
+/// Returns the reason why a crate of this kind may not use a foreign crate. Tests may use all crates.
 fn foreign(kind: Kind, to: &str, by: Use) -> Option<String> {
     if by == Use::Tests || kind == Kind::Workshop {
         return None;
@@ -188,7 +189,7 @@ fn foreign(kind: Kind, to: &str, by: Use) -> Option<String> {
 #[test]
 fn the_crates_know_only_whom_they_may() {
     let graph = Graph::of_this_workspace();
-    assert!(graph.edges.iter().any(|(from, to, _)| from == "crawl" && to == "ports"), "the graph is read");
+    assert!(graph.edges.iter().any(|(from, to, _)| from == "crawl" && to == "ports"), "the graph must be read");
     let broken = graph.broken();
     assert!(broken.is_empty(), "{} broken rule(s) of dependency:\n{}", broken.len(), broken.join("\n"));
 }

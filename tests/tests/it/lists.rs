@@ -1,4 +1,4 @@
-//! Lists of all variants: each `const ALL` of an enum names every variant once.
+//! Checks lists of all variants: each `const ALL` of an enum names every variant once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the number of lists in a text, and each that is not its enum.
+/// Returns the number of lists in a source text, and a message for each list that differs from its enum.
 fn check(text: &str) -> (usize, Vec<String>) {
     let mut reader = Reader::default();
     reader.visit_file(&syn::parse_file(text).expect("a source is Rust"));

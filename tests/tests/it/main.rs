@@ -1,5 +1,5 @@
-//! End-to-end tests: the real binary, the bundled web, a real browser, the stack on an emulator; and the rules of this
-//! repository.
+//! End-to-end tests of the real binary, the bundled web, a real browser and the stack on an emulator, and tests of the
+//! repository's own rules.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

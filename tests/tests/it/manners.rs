@@ -1,4 +1,5 @@
-//! Servers with odd manners, all of which browsers put up with, side by side: none of them loses a page.
+//! Crawls servers with odd manners side by side. Browsers tolerate all of these manners, and none of them may lose a
+//! page.
 
 use curlew_tests::{BRISK, Child, LIMIT, Store};
 use flate2::Compression;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 /// Number of articles of each site.
 const PAGES: usize = 5;
-/// Time after which a server closes an idle connection: about the pause of the program, so that closes and requests
+/// Time after which a server closes an idle connection. It is close to the program's pause, so that closes and requests
 /// cross.
 const IDLE: Duration = Duration::from_millis(70);
 const SETTINGS: &str = "[rules]\nadaptive = false\n[pages]\nimage = \"optional\"\n";
@@ -19,28 +20,28 @@ const WORDS: [&str; 24] = [
     "bread", "kettle", "window", "meadow", "river", "oak", "ferry", "market", "winter", "letter", "saddle", "orchard",
 ];
 
-/// A server's way to answer.
+/// The way in which a server answers.
 #[derive(Clone, Copy)]
 struct Manner {
     name: &'static str,
     status: &'static str,
-    /// Lines of each head.
+    /// Additional header lines of each answer.
     lines: &'static str,
-    /// Bytes after a body that is compressed, if it is.
+    /// Bytes after a compressed body; `None` if bodies are not compressed.
     gzip: Option<&'static [u8]>,
     ends: Ends,
 }
 
-/// The end of a connection.
+/// The way in which a server ends a connection.
 #[derive(Clone, Copy, PartialEq)]
 enum Ends {
-    /// With each answer, as it says.
+    /// The connection ends with each answer, which says so.
     Stated,
-    /// Some time after the last answer.
+    /// The connection ends some time after the last answer.
     Idle,
-    /// When the second request has come.
+    /// The connection ends when the second request has arrived.
     Closed,
-    /// By a reset, when the second request has come.
+    /// The connection is reset when the second request has arrived.
     Reset,
 }
 
@@ -61,12 +62,12 @@ const MANNERS: [Manner; 14] = [
     Manner { name: "closes", ends: Ends::Closed, ..PLAIN },
     Manner { name: "resets", ends: Ends::Reset, ..PLAIN },
 ];
-/// A server whose feed is longer than a feed may be.
+/// A server whose feed exceeds the size limit.
 const LARGE: Manner = Manner { name: "large", ..PLAIN };
-/// Length of its feed in bytes.
+/// Length of that feed in bytes.
 const LARGE_BYTES: usize = 11 << 20;
 
-/// Words that differ from seed to seed.
+/// Returns pseudorandom words, which follow from the seed.
 fn words(seed: &str, count: usize) -> String {
     let mut state = seed.bytes().fold(7_u64, |state, byte| state.wrapping_mul(31).wrapping_add(byte.into()));
     let mut word = || {
@@ -76,7 +77,6 @@ fn words(seed: &str, count: usize) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
-/// The media type and the document at a path.
 fn document(host: &str, path: &str) -> (&'static str, String) {
     let title = words(&format!("{host}{path}"), 4);
     match path {
@@ -85,7 +85,7 @@ fn document(host: &str, path: &str) -> (&'static str, String) {
             let link = r#"<link rel="alternate" type="application/rss+xml" href="/feed.xml">"#;
             ("text/html", format!("<html><head><title>{host}</title>{link}</head><body>home</body></html>"))
         }
-        // Nothing says what the feed is, either.
+        // Not even the media type shows that this is a feed.
         "/feed.xml" => {
             let items = (0..PAGES).map(|n| format!("<item><title>{n}</title><link>http://{host}/p/{n}</link></item>"));
             let head = format!("<title>{host}</title><link>http://{host}/</link>");
@@ -110,12 +110,11 @@ fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// Answers the requests of one connection.
 fn serve(mut stream: TcpStream) -> Option<()> {
     let mut resets = false;
     for number in 0.. {
         if resets {
-            // What is left unread makes a reset of the end.
+            // Closing a connection with unread data makes a reset.
             return stream.read_exact(&mut [0]).ok();
         }
         let head = read_head(&mut stream)?;

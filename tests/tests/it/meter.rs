@@ -1,5 +1,5 @@
-//! The meter and the faults of the proxy, before the endpoint that `AWS_ENDPOINT_URL` names. It must not check
-//! signatures, as the emulator of `cargo xtask test` does not.
+//! Tests the meter and the faults of the proxy in front of the endpoint that `AWS_ENDPOINT_URL` names. The endpoint
+//! must not check signatures; the emulator of `cargo xtask test` does not.
 
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::faults::{Fault, Plan, Rule};
@@ -11,18 +11,18 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Maximum time of an answer.
+/// Maximum time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 const TABLE: &str = "metered";
 const QUEUE: &str = "metered";
 
-/// A proxy, and a client of it in an account of its own, by which the emulator keeps tests apart.
+/// A proxy, and a client of it with an account of its own. The emulator separates tests by account.
 struct Client {
     proxy: Proxy,
     account: String,
 }
 
-/// Returns a number of twelve digits that no test had before, not even in an earlier run on the same endpoint.
+/// Returns an account number of twelve digits that no test has used, not even in an earlier run on the same endpoint.
 fn new_account() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     format!("{:012}", since.as_nanos() / 1000 % 1_000_000_000_000)
@@ -36,7 +36,7 @@ impl Client {
         Client { proxy: Proxy::start(&endpoint), account: new_account() }
     }
 
-    /// Sends a request; `None` if the connection is cut before there is an answer.
+    /// Sends a request; returns `None` if the connection is cut before the answer.
     fn send(&self, service: &str, method: &str, path: &str, more: &str, body: &[u8]) -> Option<(u16, String)> {
         let addr: SocketAddr = self.proxy.addr();
         let mut stream = TcpStream::connect(addr).unwrap();
@@ -57,7 +57,7 @@ impl Client {
         Some((head.split(' ').nth(1)?.parse().unwrap(), body.to_owned()))
     }
 
-    /// Calls a JSON service; `None` if the connection is cut.
+    /// Calls a JSON service; returns `None` if the connection is cut.
     fn try_json(&self, target: &str, arguments: &Value) -> Option<(u16, Value)> {
         let service = if target.starts_with("AmazonSQS") { "sqs" } else { "dynamodb" };
         let more = format!("Content-Type: application/x-amz-json-1.0\r\nX-Amz-Target: {target}\r\n");
@@ -81,7 +81,6 @@ impl Client {
         self.send("s3", method, path, "", body).unwrap()
     }
 
-    /// Creates a table with the key `k`.
     fn with_table(self) -> Client {
         self.dynamo(
             "CreateTable",
@@ -96,14 +95,14 @@ impl Client {
         self
     }
 
-    /// Creates a queue; returns its address.
+    /// Creates a queue and returns its URL.
     fn with_queue(self) -> (Client, String) {
         let made = self.json("AmazonSQS.CreateQueue", &json!({"QueueName": QUEUE}));
         self.proxy.meter().take();
         (self, made["QueueUrl"].as_str().unwrap().to_owned())
     }
 
-    /// Creates a bucket; returns its path. All accounts share one namespace of buckets.
+    /// Creates a bucket and returns its path. All accounts share one namespace of buckets.
     fn with_bucket(self) -> (Client, String) {
         let path = format!("/metered-{}", self.account);
         assert_eq!(self.s3("PUT", &path, b"").0, 200);
@@ -115,17 +114,17 @@ impl Client {
         self.dynamo("PutItem", &json!({"TableName": TABLE, "Item": item(k, n, bytes)}));
     }
 
-    /// Returns the units of this kind since the last call.
+    /// Returns the units of this kind since the last reset of the meter, and resets it.
     #[track_caller]
     fn units(&self, unit: Unit) -> f64 {
         let metered = self.proxy.meter().take();
         let callers = |line: &Line| line.caller != "tester";
-        assert_eq!(metered.calls_where(callers), 0, "everybody is known by the user agent: {metered:?}");
+        assert_eq!(metered.calls_where(callers), 0, "the user agent identifies every caller: {metered:?}");
         metered.units(unit)
     }
 }
 
-/// Returns an item of `bytes` bytes, as DynamoDB counts: names, key, number, and as much text as is needed.
+/// Returns an item of `bytes` bytes, as DynamoDB counts them: names, key, number, and as much text as is needed.
 fn item(k: &str, n: u32, bytes: usize) -> Value {
     let digits = n.to_string().len().div_ceil(2) + 1;
     let fixed = 1 + k.len() + 1 + digits + 1;
@@ -137,7 +136,7 @@ fn close(figure: f64, expected: f64) {
     assert!((figure - expected).abs() < 1e-9, "{figure} and not {expected}");
 }
 
-/// Checks that the endpoint counted every write as we do.
+/// Checks that the endpoint and our own reading agree on every write.
 #[track_caller]
 fn agreed(metered: &Metered) {
     assert!(metered.differences.is_empty() && metered.unclear.is_empty(), "{metered:?}");
@@ -148,7 +147,7 @@ fn agreed(metered: &Metered) {
 fn writes_are_metered_as_the_endpoint_counts_them() {
     let client = Client::new().with_table();
     for (bytes, units) in [(100, 1.0), (1024, 1.0), (1025, 2.0), (5000, 5.0), (300_000, 293.0)] {
-        // Each replaces a smaller item, so that the larger image is the new one.
+        // Each write replaces a smaller item, so the new image is the larger one.
         client.put("a", 1, bytes);
         let metered = client.proxy.meter().take();
         agreed(&metered);
@@ -176,7 +175,7 @@ fn writes_are_metered_as_the_endpoint_counts_them() {
     let update =
         json!({"TableName": TABLE, "Key": key, "UpdateExpression": "SET s = :s", "ExpressionAttributeValues": long});
     let answer = client.dynamo("UpdateItem", &update);
-    assert_eq!(answer, json!({}), "the client gets what it asked for");
+    assert_eq!(answer, json!({}), "the client gets only what it asked for");
     close(client.units(Unit::Write), 4.0);
 
     let both = json!({"TransactItems": [
@@ -284,7 +283,7 @@ fn objects_are_metered_by_class() {
     assert_eq!(metered.calls_where(|line| line.target == "segments/"), 6);
 }
 
-/// Returns a plan with one rule that applies to each call it names.
+/// Returns a plan with one rule that makes every covered call fail.
 fn always(rule: Rule) -> Plan {
     Plan { seed: 1, rules: vec![Rule { rate: 1.0, ..rule }] }
 }
@@ -311,7 +310,7 @@ fn a_throttled_call_is_not_carried_out_and_not_billed() {
     assert_eq!(faults.count(Fault::Throttled), 4);
 
     faults.set(Plan::default());
-    assert_eq!(client.proxy.meter().take(), Metered::default(), "nothing of it is billed");
+    assert_eq!(client.proxy.meter().take(), Metered::default(), "throttled calls are not billed");
     let key = json!({"k": {"S": "a"}, "n": {"N": "1"}});
     assert_eq!(client.dynamo("GetItem", &json!({"TableName": TABLE, "Key": key})), json!({}));
     assert_eq!(client.json("AmazonSQS.ReceiveMessage", &json!({"QueueUrl": url})).get("Messages"), None);

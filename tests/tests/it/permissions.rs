@@ -1,10 +1,10 @@
-//! `infra/permissions.md` gives the reason for each permission of each role. Here its rows are compared with the roles
-//! of the template: no permission without a reason, and no reason without the permission, resource by resource.
+//! Compares `infra/permissions.md`, which gives the reason for each permission of each role, with the roles of the
+//! template. Every permission needs a reason and every reason needs the permission, resource by resource.
 
 use curlew_tests::read;
 use std::collections::BTreeSet;
 
-/// Role, action and resource, each as the table writes it.
+/// Role, action and resource, spelled as in the table.
 type Rights = BTreeSet<(String, String, String)>;
 
 /// Returns the rows of the table.
@@ -24,7 +24,7 @@ fn granted(template: &str) -> Rights {
     let mut rights = Rights::new();
     let mut role = None;
     let mut statement = String::new();
-    // A statement ends where the next one begins, and the last one of a role with the next resource.
+    // A statement ends where the next one begins. The last statement of a role ends at the next resource.
     for line in template.lines().chain(["  End:"]) {
         let head = line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '#']) && !rest.is_empty());
         let begins = line.trim_start().trim_start_matches("- {").trim_start_matches("- ").starts_with("Effect:");
@@ -47,10 +47,10 @@ fn granted(template: &str) -> Rights {
     rights
 }
 
-/// Returns the permissions of one statement: each action on each resource, narrowed by the keys or prefixes of its
-/// condition.
+/// Returns the permissions of one statement: each action on each resource, restricted by the keys or prefixes in the
+/// statement's condition.
 fn rights_of(role: &str, statement: &str) -> Rights {
-    // The statement names who may assume the role.
+    // This statement only says who may assume the role.
     if statement.contains("Principal:") {
         return Rights::new();
     }
@@ -71,7 +71,7 @@ fn rights_of(role: &str, statement: &str) -> Rights {
     pairs.map(|(action, resource)| (role.to_owned(), action.to_owned(), resource.clone())).collect()
 }
 
-/// Returns a resource as the table names it: its logical id, and after a slash the beginning of the keys.
+/// Returns a resource as the table spells it: its logical id, followed by a slash and the prefix of the keys, if any.
 fn resource(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("- ").trim_end_matches(['}', ']']).trim();
     if let Some(name) = text.strip_prefix("!GetAtt ") {
@@ -81,7 +81,7 @@ fn resource(text: &str) -> Option<String> {
     if let Some(name) = text.strip_prefix("!Ref ").and_then(|name| name.strip_suffix(".Alias")) {
         return Some(format!("{name}:live"));
     }
-    // A function that a role names without a reference: by its ARN.
+    // A role may name a function by its ARN instead of a reference.
     if let Some((_, name)) = text.strip_suffix('"').and_then(|text| text.split_once(":function:${AWS::StackName}-")) {
         let (first, rest) = name.split_at_checked(1)?;
         return Some(format!("{}{}", first.to_uppercase(), rest.replacen(':', "Function:", 1)));
@@ -93,7 +93,6 @@ fn resource(text: &str) -> Option<String> {
     (text == "\"*\"").then(|| "*".to_owned())
 }
 
-/// Returns the texts between quotes.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('"').skip(1).step_by(2).collect()
 }
@@ -102,7 +101,7 @@ fn quoted(text: &str) -> Vec<&str> {
 fn every_right_of_a_role_has_its_reason() {
     let (granted, explained) = (granted(&read("infra/template.yaml")), explained(&read("infra/permissions.md")));
     let roles: BTreeSet<&String> = granted.iter().map(|(role, _, _)| role).collect();
-    assert!(roles.len() >= 10, "the template has fewer roles than functions and schedules: {roles:?}");
+    assert!(roles.len() >= 10, "the template must have a role for each function and schedule: {roles:?}");
     let unexplained: Vec<_> = granted.difference(&explained).collect();
     let ungranted: Vec<_> = explained.difference(&granted).collect();
     assert!(
@@ -111,7 +110,6 @@ fn every_right_of_a_role_has_its_reason() {
     );
 }
 
-/// Returns the text of a resource of the template.
 fn resource_named<'a>(template: &'a str, name: &str) -> &'a str {
     let text = template.split_once(&format!("\n  {name}:\n")).unwrap_or_else(|| panic!("no {name}")).1;
     text.split("\n\n").next().unwrap_or(text)
@@ -138,14 +136,14 @@ fn the_bucket_and_every_queue_want_tls_and_the_secret_is_never_replaced() {
         secret.contains("web-secret\"\n            Condition: {\"Null\": {\"s3:if-none-match\": \"true\"}}"),
         "{secret}"
     );
-    // Only the search page may write it at all, and reads no more of the settings than there is.
+    // Only the search page may write the secret at all, and it may not read the whole folder of settings.
     let granted = granted(&template);
     assert_eq!(writers(&granted, "web-secret"), BTreeSet::from(["web".to_owned()]));
     assert!(!granted.contains(&("web".to_owned(), "s3:GetObject".into(), "DataBucket/config/*".into())));
 }
 
-/// Objects that make up the index and what is kept of pages and claims, with the roles that may write or delete them,
-/// but for operators.
+/// Objects that make up the index, and objects with the stored data of pages and claims, with the roles that may write
+/// or delete them. The operators' role is left out.
 const WRITERS: [(&str, &[&str]); 8] = [
     ("manifests/*", &["index", "remove"]),
     ("splits/*", &["index"]),
@@ -154,13 +152,13 @@ const WRITERS: [(&str, &[&str]); 8] = [
     ("audit/*", &["index", "remove"]),
     ("owners/*", &["remove", "sample", "web"]),
     ("hidden-hosts.json", &["remove", "web"]),
-    // Images that have a visit of their own are stored by the visit.
+    // A visit of its own that fetches an image also stores the thumbnail.
     ("thumbnails/*", &["fetch", "index", "remove"]),
 ];
-/// Roles that read documents of strangers off the net.
+/// Roles that read documents from strangers on the web.
 const READERS: [&str; 3] = ["discover", "poll", "fetch"];
 
-/// The roles that may write or delete objects with these keys in the data bucket.
+/// Returns the roles that may write or delete objects with these keys in the data bucket.
 fn writers(granted: &Rights, keys: &str) -> BTreeSet<String> {
     let all = format!("DataBucket/{keys}");
     let writes = |action: &str| matches!(action, "s3:PutObject" | "s3:DeleteObject");
@@ -178,10 +176,10 @@ fn what_reads_documents_of_strangers_writes_neither_index_nor_records() {
     }
     let wide = |on: &str| matches!(on, "DataBucket" | "DataBucket/*" | "*");
     let writes = whole.iter().filter(|(_, action, _)| action.starts_with("s3:") && !action.ends_with("ListBucket"));
-    assert_eq!(writes.filter(|(.., on)| wide(on)).count(), 0, "no role has the bucket as a whole");
+    assert_eq!(writes.filter(|(.., on)| wide(on)).count(), 0, "no role may write the whole bucket");
     for role in READERS {
         assert!(whole.contains(&(role.to_owned(), "sqs:SendMessage".into(), "RemoveQueue".into())), "{role}");
-        // One that gets such a right is seen.
+        // The test must notice if such a role is given the permission.
         let given = template.replacen(&format!("PolicyName: curlew-{role}\n"), &format!("PolicyName: curlew-{role}\n\
              \u{20}         PolicyDocument:\n\
              \u{20}           Statement:\n\

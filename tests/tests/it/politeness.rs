@@ -1,19 +1,18 @@
-//! `tests/politeness.md` names the test that shows each rule of conduct. Here the table is compared with the existing
-//! tests: no rule is left out, no test is named that does not exist, and each test with a rule in its name is in the
-//! rule's row.
+//! Compares `tests/politeness.md`, which names the tests that show each rule of conduct, with the existing tests. Every
+//! rule has a row, every named test exists, and each test with a rule in its name is in the row of that rule.
 
 use curlew_tests::{read, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// The rules: a letter for each chapter, and the number of its rules.
+/// Letters of the chapters, and the number of rules in each.
 const CHAPTERS: [(char, usize); 8] =
     [('M', 51), ('R', 26), ('H', 20), ('F', 14), ('P', 19), ('I', 10), ('T', 19), ('X', 19)];
-/// Rules of drafts that are not followed any more.
+/// Rules of drafts that are no longer followed.
 const GONE: [&str; 4] = ["P10", "P11", "P12", "P14"];
 /// Folders of the tests.
 const FOLDERS: [&str; 3] = ["shared", "functions", "tests"];
-/// Beginning of the last cell of a row without a test; a reason follows.
+/// Beginning of the last cell in a row without tests; a reason follows.
 const NONE: &str = "none: ";
 
 /// One row of the table.
@@ -47,7 +46,7 @@ fn is_id(word: &str) -> bool {
         && word[1..].bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns the names of all tests: each `fn` below a test attribute.
+/// Returns the names of all tests: each `fn` after a test attribute.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
@@ -78,7 +77,7 @@ fn tests_of(source: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the rules in a test's name: `r05_r06_a_name`.
+/// Returns the rules at the beginning of a test's name, such as `r05_r06_a_name`.
 fn carried(test: &str) -> Vec<String> {
     test.split('_').take_while(|word| is_id(word)).map(str::to_uppercase).collect()
 }
@@ -101,7 +100,7 @@ fn a_row_names_tests_that_exist_or_says_why_there_is_none() {
         let unknown: Vec<_> = named.difference(&tests).collect();
         assert!(unknown.is_empty(), "{}: there is no test {unknown:?}", row.id);
         let has_reason = row.shown_by.strip_prefix(NONE).is_some_and(|why| why.len() > 20);
-        assert!(has_reason == named.is_empty(), "{}: name tests, or say `{NONE}` and why", row.id);
+        assert!(has_reason == named.is_empty(), "{}: name tests, or write `{NONE}` and the reason", row.id);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Compares the profiles of `samconfig.toml` with the template, and with the commands that the documents give: the
-//! list of `--parameter-overrides` replaces the whole list of a profile.
+//! Compares the profiles of `samconfig.toml` with the template, and with the commands in the documents. In those
+//! commands, `--parameter-overrides` replaces a profile's whole list of parameters.
 
 use curlew_tests::read;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,6 @@ pub(crate) fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
     profiles
 }
 
-/// Returns the text of a parameter of the template.
 fn parameter(name: &str) -> String {
     let template = read("infra/template.yaml");
     let (_, parameters) = template.split_once("\nParameters:").expect("there are parameters");
@@ -31,7 +30,7 @@ fn profiles_set_parameters_that_there_are_to_values_that_they_may_have() {
     let profiles = profiles();
     assert_eq!(profiles.keys().collect::<Vec<_>>(), ["dev", "local", "localstack", "prod"]);
     for (profile, (overrides, how)) in &profiles {
-        // The roles, and the nested stack.
+        // The capabilities are needed for the roles and for the nested stack.
         assert!(how.contains("capabilities = \"CAPABILITY_IAM CAPABILITY_AUTO_EXPAND\""), "{profile}");
         for (name, value) in overrides.iter().filter_map(|set| set.split_once('=')) {
             let text = parameter(name);

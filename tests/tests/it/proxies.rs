@@ -1,4 +1,4 @@
-//! The examples of proxies in `contrib/`, each run by the real program before the real `curlew serve`.
+//! Tests the examples of proxies in `contrib/`: each runs with the real proxy in front of the real `curlew serve`.
 
 use curlew_tests::{Answer, Child, Server, Store, Web, answer_of, named, read, until};
 use std::io::Write as _;
@@ -8,41 +8,41 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The address of the search page in the examples.
+/// Host name of the search page in the examples.
 const NAME: &str = "search.example";
-/// Where the examples find Curlew.
+/// Address at which the examples expect Curlew.
 const UPSTREAM: &str = "127.0.0.1:8080";
 /// Maximum time until a proxy answers.
 const SOON: Duration = Duration::from_secs(30);
-/// Age that a form must have before it is sent.
+/// Minimum age of a form when it is submitted.
 const FORM_AGE: Duration = Duration::from_millis(3_100);
-/// More searches than one visitor has in the time that they take, also on a busy machine: the allowance grows
+/// Number of searches that exceeds the allowance of one visitor, even on a busy machine, where the allowance grows
 /// meanwhile.
 const MANY: usize = 1_000;
-/// Fewer searches than a new visitor has.
+/// Number of searches that is below the allowance of a new visitor.
 const FEW: usize = 5;
 
-/// Replaces a text that must be there.
+/// Replaces a text, which must occur.
 #[track_caller]
 fn replace(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "the example has no {from}");
     text.replace(from, to)
 }
 
-/// A proxy in front of a server. Dropping it ends it.
+/// A proxy in front of a server. Dropping it ends both.
 struct Proxy {
     _running: Child,
     addr: SocketAddr,
-    /// Holds the certificate.
+    /// Folder with the certificate.
     folder: TempDir,
-    /// The server behind it.
+    /// The server behind the proxy.
     _server: Server,
     _store: Store,
 }
 
 impl Proxy {
-    /// Starts Curlew with the settings that the examples ask for and `more`, and a proxy before it. `set_up` writes the
-    /// proxy's files into a folder and returns its command.
+    /// Starts Curlew with `more` and the settings that the examples require, and a proxy in front of it. `set_up`
+    /// writes the proxy's files into a folder and returns the proxy's command.
     fn start(web: &Web, more: &str, set_up: impl FnOnce(&Path, SocketAddr, SocketAddr) -> Command) -> Proxy {
         let mut store = Store::brisk(web);
         store.configure(&format!(
@@ -68,7 +68,7 @@ impl Proxy {
         Proxy { _running: running, addr, folder, _server: server, _store: store }
     }
 
-    /// Sends a request by TLS from this address of loopback, as the visitor of a browser would.
+    /// Sends a request over TLS from this loopback address, as a visitor's browser would.
     #[track_caller]
     fn ask(&self, from: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut client = Command::new(openssl());
@@ -100,18 +100,18 @@ fn openssl() -> PathBuf {
     named("OPENSSL", "/usr/bin/openssl")
 }
 
-/// Checks what people notice of a proxy that is set up wrongly.
+/// Checks everything that visitors would notice if the proxy were set up wrongly.
 fn serves_visitors(proxy: &Proxy) {
     let page = proxy.ask("127.0.0.2", "GET", "/", &[], "");
     assert!(page.status == 200 && page.text().contains("Notes search"), "{}: {}", page.status, page.text());
 
-    // Large answers arrive compressed, and whole.
+    // Large answers arrive compressed and complete.
     let zipped = proxy.ask("127.0.0.2", "GET", "/?q=harbour", &[("Accept-Encoding", "gzip")], "");
     assert_eq!((zipped.status, zipped.header("content-encoding")), (200, Some("gzip")), "{:?}", zipped.headers);
     let text = unzipped(proxy.folder.path(), &zipped.body);
     assert!(text.contains("harbour-lantern.test") && text.trim_end().ends_with("</html>"), "{text}");
 
-    // A form is taken from its own page, and from no other.
+    // A form is accepted only from its own page.
     let form = proxy.ask("127.0.0.2", "GET", "/contact", &[], "").text();
     let token = form.split("name=\"token\"").nth(1).and_then(|rest| rest.split("value=\"").nth(1));
     let token = token.and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("no token: {form}"));
@@ -122,19 +122,18 @@ fn serves_visitors(proxy: &Proxy) {
         assert_eq!(sent.status, status, "{origin}: {}", sent.text());
     }
 
-    // Each visitor has an allowance, whatever the visitor writes into the header; the others keep theirs.
+    // Each visitor has an allowance, whatever the visitor writes into the headers. Other visitors keep theirs.
     let lie = [("X-Forwarded-For", "198.51.100.7"), ("Forwarded", "for=198.51.100.8")];
     let refused = (0..MANY).find(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
     assert!(refused.is_some(), "no visitor is refused");
     let lie = [("X-Forwarded-For", "198.51.100.9")];
-    // A slow machine's next request may come when the allowance has grown by one again; a new one would have room for
-    // all of these.
+    // On a slow machine, the allowance may have grown by one before the next request. A new visitor's allowance would
+    // be enough for all of these requests.
     let is_refused = (0..FEW).any(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
-    assert!(is_refused, "a lie helps");
+    assert!(is_refused, "a forged header gave a new allowance");
     assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/v1/search?q=tide", &[], "").status, 200, "another visitor");
 }
 
-/// Returns a body without its compression.
 fn unzipped(folder: &Path, body: &[u8]) -> String {
     let file = folder.join("body.gz");
     std::fs::write(&file, body).unwrap();
@@ -154,7 +153,8 @@ fn nginx_serves_visitors_by_the_example() {
         let site = replace(&site, "/etc/letsencrypt/live/search.example/fullchain.pem", "cert.pem");
         let site = replace(&site, "/etc/letsencrypt/live/search.example/privkey.pem", "key.pem");
         let site = replace(&site, UPSTREAM, &upstream.to_string());
-        // The folders that a distribution gives it; the lines of its own nginx.conf around the site.
+        // The folders that a distribution would provide, and the lines of the distribution's nginx.conf around the
+        // site.
         let temporary =
             ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|kind| format!("{kind}_temp_path {kind};\n"));
         let around =
@@ -167,12 +167,12 @@ fn nginx_serves_visitors_by_the_example() {
     serves_visitors(&proxy);
 }
 
-/// Returns Caddy, run by this file with the certificate of the folder.
+/// Returns the command that runs Caddy with this file and the certificate in the folder.
 fn caddy(folder: &Path, addr: SocketAddr, upstream: SocketAddr, file: &str) -> Command {
     let site = format!("{NAME}:{} {{\n\tbind {}\n\ttls cert.pem key.pem", addr.port(), addr.ip());
     let file = replace(file, "\nsearch.example {", &format!("\n{site}"));
     let file = replace(&file, UPSTREAM, &upstream.to_string());
-    // No port 80, and no door for its operator.
+    // The options turn off port 80 and the admin endpoint.
     let options = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n";
     std::fs::write(folder.join("Caddyfile"), format!("{options}{file}")).unwrap();
     let mut caddy = caddy_alone(folder);
@@ -193,7 +193,7 @@ fn caddy_serves_visitors_by_the_example() {
     serves_visitors(&proxy);
 }
 
-/// The documented Caddyfile with a password before the operator's pages.
+/// Tests the documented Caddyfile with a password for the operator's pages.
 #[test]
 fn caddy_signs_operators_in_by_the_documented_example() {
     let page = read("docs/server.md");

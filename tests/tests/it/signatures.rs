@@ -1,4 +1,4 @@
-//! Signed requests through the real program, verified by `web-bot-auth`, which shares no code with it.
+//! Verifies signed requests of the real program with `web-bot-auth`, which shares no code with it.
 
 use curlew_fixtureweb::{Call, Uniform};
 use curlew_tests::{Server, Store, Web};
@@ -15,7 +15,7 @@ use web_bot_auth::{SignatureAgentLink, WebBotAuthVerifier};
 pub(crate) const DIRECTORY: &str = "/.well-known/http-message-signatures-directory";
 const ALWAYS: &str = "[web]\nbase_url = \"https://search.test\"\n[signatures]\nmode = \"always\"\n";
 
-/// A request or an answer as its receiver has it.
+/// A request or an answer as its receiver sees it.
 #[derive(Clone)]
 pub(crate) struct Received {
     pub(crate) authority: String,
@@ -59,14 +59,15 @@ impl SignedMessage for Received {
     }
 }
 
-/// A site that verifies requests: by the keys of the directory, within their time, each nonce once.
+/// A site that verifies requests with the keys of the directory. It accepts a signature only in its time, and each
+/// nonce once.
 pub(crate) struct Site {
     keys: KeyRing,
     nonces: BTreeSet<String>,
 }
 
 impl Site {
-    /// A site that has read the directory of keys, and verified the signature of that.
+    /// Creates a site that has read the directory of keys and verified the directory's signature.
     pub(crate) fn with(directory: &Received, keys: &str) -> Site {
         MessageVerifier::parse(directory, |_| true).unwrap().verify(&known(keys), None).unwrap();
         Site { keys: known(keys), nonces: BTreeSet::new() }
@@ -115,13 +116,13 @@ fn i01_signed_requests_verify_and_fail_when_changed_late_repeated_or_sent_elsewh
         let verifier = WebBotAuthVerifier::parse(&request).unwrap();
         assert_eq!(*verifier.get_signature_agents(), [SignatureAgentLink::External("https://search.test".into())]);
         let elsewhere = Received { authority: "other.test".to_owned(), ..request.clone() };
-        assert!(!site.accepts(&elsewhere, now()), "of another host");
+        assert!(!site.accepts(&elsewhere, now()), "a request to another host");
         let mut changed = request.clone().signature.into_bytes();
         changed[8] = if changed[8] == b'A' { b'B' } else { b'A' };
         let changed = Received { signature: String::from_utf8(changed).unwrap(), ..request.clone() };
         assert!(!site.accepts(&changed, now()), "a changed byte");
         assert!(!site.accepts(&request, now() + 301), "an expired window");
-        assert!(site.accepts(&request, now()), "as it was sent");
+        assert!(site.accepts(&request, now()), "the request as it was sent");
         assert!(!site.accepts(&request, now()), "a replay");
     }
     server.stop();
@@ -151,5 +152,5 @@ fn i01_keys_are_made_shown_and_rotated_and_nobody_else_may_read_them() {
     set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     store.run(&["key", "show"]).refused(1, &["keys.json", "0644", "chmod 600"]);
     store.run(&["key", "rotate"]).refused(1, &["chmod 600"]);
-    assert!(store.run(&["status"]).ok().stdout.contains("chmod 600"), "nothing is lost, and the reason is told");
+    assert!(store.run(&["status"]).ok().stdout.contains("chmod 600"), "the status must name the remedy");
 }

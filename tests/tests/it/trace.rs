@@ -1,4 +1,4 @@
-//! `curlew trace`: the story of a page, and the lines of the log that belong to it.
+//! `curlew trace`: the history of a page, and the log lines that belong to it.
 
 use curlew_tests::{Store, Web, args};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     for begins in
         ["named by the feed http", "fetched from ", "accepted: its record is in segments/", "published in splits/"]
     {
-        // The feed has no time if discovery brought the page, and then comes last.
+        // If discovery found the page, its feed has no time, and is the last item.
         let is_there = if begins.starts_with("named") {
             story.iter().any(|what| what.starts_with(begins))
         } else {
@@ -39,7 +39,7 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
         "{lines:?}"
     );
 
-    // Every line of a stage names its chain.
+    // Every log line of a stage has a trace id.
     let all = crawled.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let by_stages = |line: &Value| {
         let target = line["target"].as_str().unwrap_or_default();
@@ -47,7 +47,7 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     };
     let (with, without): (Vec<Value>, Vec<Value>) =
         all.filter(by_stages).partition(|line| line["span"]["trace"].is_string());
-    assert!(with.len() > 10 && without.is_empty(), "{} lines name theirs; without: {without:?}", with.len());
+    assert!(with.len() > 10 && without.is_empty(), "{} lines have a trace id; without: {without:?}", with.len());
 
     let rejected = store.list("pages").into_iter().find(|page| page["state"]["state"] == "rejected").unwrap();
     let told = store.run(&["trace", rejected["id"].as_str().unwrap()]).ok().stdout;

@@ -1,29 +1,30 @@
-//! The twelve kinds of bot walls with the real program: what is indexed stays found, what is new comes in once the wall
-//! is gone, and a host behind a wall is called three times a day at most. Days pass by moving the store back in time.
+//! The twelve kinds of bot walls with the real program. Indexed pages stay searchable, new pages are accepted once the
+//! wall is gone, and a host behind a wall is called at most three times a day. Days pass by moving the store back in
+//! time.
 
 use curlew_fixtureweb::{Call, Kind, Mode, Scope, Uniform, Wall};
 use curlew_tests::{BRISK_PAUSE, Steps, Store, Web, judge_pauses};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Number of articles of each site before its wall.
+/// Number of articles of each site before the wall.
 const PAGES: usize = 3;
-/// Number of articles that are announced when the wall is up, and of those that are published behind it.
+/// Number of articles that the feed lists when the wall goes up, and number that are published behind the wall.
 const ANNOUNCED: usize = 3;
 const BEHIND: usize = 1;
-/// The feed of each site.
+/// Path of each site's feed.
 const FEED: &str = "/feed.xml";
-/// Days with the wall; and days after it: the last hold has ended by then.
+/// Number of days with the wall, and number of days after it, by the end of which the last hold has ended.
 const DAYS: u64 = 4;
 const DAYS_AFTER: u64 = 10;
-/// Runs of the program a day while the wall stands, each of which polls every feed that may be polled.
+/// Number of runs per day while the wall stands. Each run polls every feed that may be polled.
 const RUNS: u64 = 3;
 const SETTINGS: &str = "[rules]\nadaptive = false\n";
 const HOUR: u64 = 3_600;
-/// Maximum number of calls a day.
+/// Maximum number of calls to a host per day.
 const MOST: usize = 3;
 
-/// The hosts, by kind of wall.
+/// Returns a host for each kind of wall.
 fn kinds(web: &Web) -> Vec<(&'static str, Wall, String)> {
     let hosts = web.farm().sites().iter().map(|site| site.host.clone());
     Wall::KINDS.iter().zip(hosts).map(|((name, wall), host)| (*name, *wall, host)).collect()
@@ -33,7 +34,8 @@ fn found(store: &Store, host: &str) -> BTreeSet<String> {
     store.found(&format!("site:{host}")).into_iter().collect()
 }
 
-/// Number of calls to a host; behind a wall before robots.txt, feeds or images alone, of those that met the wall.
+/// Returns the number of calls to a host. Where a wall covers only robots.txt, feeds or images, only the calls that met
+/// the wall count.
 fn count(calls: &[Call], host: &str, wall: Wall) -> usize {
     let meets = |kind| match wall.scope {
         Scope::Feeds => kind == Kind::Feed,
@@ -57,7 +59,7 @@ fn m45_no_kind_of_wall_costs_a_page_of_the_published_index_and_each_host_is_call
         kinds.iter().map(|(.., host)| (&**host, found(&store, host))).collect();
     assert!(before.values().all(|pages| pages.len() == PAGES), "{before:?}");
 
-    // The walls go up. The feeds are read once more, so that there are new pages that wait behind them.
+    // The walls go up. The feeds are read once more, so new pages wait behind the walls.
     store.let_pass(Duration::from_secs(48 * HOUR));
     let mut fresh: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (_, wall, host) in &kinds {

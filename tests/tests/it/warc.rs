@@ -1,5 +1,5 @@
-//! Raw pages end to end: kept, exported as WARC that warcio accepts, imported elsewhere, extracted again, and erased
-//! with their pages. And files that are damaged.
+//! Raw pages are kept, exported as WARC that warcio accepts, imported elsewhere, extracted again, and erased with their
+//! pages. Damaged files are refused or read as far as possible.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{Child, LIMIT, Steps, Store, Web, named, text, unpacked_objects};
@@ -116,7 +116,7 @@ fn damaged(web: &Web, file: &Path) {
         assert_eq!(told["cut"], json!(1));
         assert!(told["accepted"].as_u64().unwrap() + told["known"].as_u64().unwrap() >= accepted, "{name}: {told}");
     }
-    // A million records that hold no page, from standard input.
+    // A million records without a page, read from a file.
     let record = "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
     let many = other.file("many.warc", record.repeat(1_000_000));
     let told = other.run(&["import", "warc", &many, "--json"]).ok().json();

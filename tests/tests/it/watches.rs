@@ -4,16 +4,16 @@ use curlew_tests::{Receiver, Server, Steps, Store, Web};
 use std::process::Command;
 use std::time::Duration;
 
-/// The site that has news.
+/// A site that publishes news.
 const HOST: &str = "tide-table.test";
-/// Maximum time for everything that is waited for.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 fn until(what: &str, holds: impl FnMut() -> bool) {
     curlew_tests::until(PATIENCE, || what.to_owned(), holds);
 }
 
-/// Has the site's feed polled; a request is put off where the last poll was a moment ago.
+/// Has the site's feed polled. The request is repeated while it is refused because the last poll was a moment ago.
 fn poll(store: &Store) {
     until("a poll that is sent", || {
         let answer = store.run(&["poll", HOST, "--json"]).ok().json();
@@ -21,7 +21,7 @@ fn poll(store: &Store) {
     });
 }
 
-/// Returns an HMAC-SHA256 by another implementation: of a text by a key, both in base64.
+/// Returns the HMAC-SHA256 of a text by an independent implementation. The key and the result are in base64.
 fn hmac(key: &str, text: &[u8]) -> String {
     const SCRIPT: &str = "import base64, hmac, sys
 key, text = base64.b64decode(sys.argv[1]), bytes.fromhex(sys.argv[2])
@@ -68,13 +68,13 @@ fn new_pages_reach_a_webhook() {
         let posts = receiver.posts("/hook");
         let (first, last) = (&posts[0], posts.last().unwrap());
         let header = |name: &str| last.header(name).unwrap().to_owned();
-        assert_eq!(first.header("webhook-id"), last.header("webhook-id"), "the same delivery");
+        assert_eq!(first.header("webhook-id"), last.header("webhook-id"), "both posts are the same delivery");
         let signed =
             [format!("{}.{}.", header("webhook-id"), header("webhook-timestamp")).as_bytes(), &last.body].concat();
         assert_eq!(header("webhook-signature"), format!("v1,{}", hmac(&secret, &signed)));
         let body: serde_json::Value = serde_json::from_slice(&last.body).unwrap();
         let urls: Vec<&str> = body["matches"].as_array().unwrap().iter().map(|m| m["url"].as_str().unwrap()).collect();
-        assert_eq!(urls, [fresh.as_str()], "the new page alone");
+        assert_eq!(urls, [fresh.as_str()], "the post names only the new page");
         until("a clean record", || watches().iter().all(|w| w["receiver"]["delivered"] == 1));
     });
     steps.step("a watch that is removed is forgotten", || {

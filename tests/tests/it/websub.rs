@@ -1,13 +1,13 @@
-//! WebSub: the real program subscribes to a hub, is verified, gets an update, and polls.
+//! WebSub: the real program subscribes to a hub, answers the verification, receives an update, and polls.
 
 use curlew_fixtureweb::Signed;
 use curlew_tests::{Server, Steps, Store, Web, request};
 use std::time::Duration;
 
-/// The site whose feed names the hub.
+/// A site whose feed names the hub.
 const HOST: &str = "tide-table.test";
 const FEED: &str = "http://tide-table.test/feed.xml";
-/// Maximum time for everything that is waited for.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 fn until(what: &str, holds: impl FnMut() -> bool) {
@@ -23,7 +23,7 @@ fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
         "[web]\nbase_url = \"http://{addr}\"\n[rules]\nwebsub_without_tls = true\npoll_floor = \"1s\"\n"
     ));
     let site = web.farm().site(HOST).unwrap().start_url.clone();
-    // The site is named here, and crawled by the server.
+    // This command only names the site; the server crawls it.
     store.run(&["crawl", "--until", "0s", "--json", &site]).ok();
     let server = Server::start_at(&store, addr);
     let mut steps = Steps::new();

@@ -1,16 +1,16 @@
-//! Workflows of the forge: they use one version of an action everywhere, may write nothing unless a job says so, and
-//! run tasks that there are; and a release finds its notes.
+//! Checks the CI workflows: they use one version of each action everywhere, have no write permission unless a job
+//! grants it, and run existing tasks. Also checks that a release finds its notes.
 
 use curlew_tests::{read, root};
 use std::collections::BTreeMap;
 
-/// Returns all workflows by the names of their files.
+/// Returns the text of all workflows by file name.
 fn workflows() -> BTreeMap<String, String> {
     let files = std::fs::read_dir(root().join(".github/workflows")).unwrap().map(|file| file.unwrap().path());
     files.map(|file| (file.file_name().unwrap().to_str().unwrap().to_owned(), read(&file))).collect()
 }
 
-/// Returns the rest of each line of a text after a key.
+/// Returns the rest of each line that starts with a key.
 fn values<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
     text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix(key)).map(str::trim).collect()
 }

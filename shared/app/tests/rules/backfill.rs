@@ -1,4 +1,4 @@
-//! Back catalogues: all of them is found within the budget of each day, and nothing that a site names makes it endless.
+//! Back catalogues: every page is found within the budget of each day, and nothing that a site names makes it endless.
 
 use crate::interstitial::{document, own};
 use crate::test_world::*;
@@ -22,7 +22,7 @@ pub(crate) fn posts(count: usize) -> BTreeSet<String> {
     (0..count).map(post).collect()
 }
 
-/// The day on which a post was written: post 0 is the newest.
+/// Returns the day on which a post was written; post 0 is the newest.
 pub(crate) fn day(n: usize) -> Timestamp {
     let newest: Timestamp = "2026-11-20T00:00:00Z".parse().unwrap();
     newest - Millis::from_days(n as u64)
@@ -47,7 +47,7 @@ pub(crate) fn link(rel: &str, to: &str) -> String {
     format!("<atom:link rel='{rel}' href='{to}'/>")
 }
 
-/// A feed of WordPress with so many posts, ten in a document.
+/// Serves a WordPress feed with this number of posts, ten in each document.
 fn wordpress(world: &TestWorld, posts: usize) {
     let generator = "<generator>https://wordpress.org/?v=6.4</generator>";
     for n in 0..posts.div_ceil(10) {
@@ -96,8 +96,8 @@ pub(crate) fn addresses(row: &BTreeMap<i64, BTreeSet<String>>) -> BTreeSet<Strin
     row.values().flatten().cloned().collect()
 }
 
-/// Runs the stages for so many days, each job when it is due; with `visits` those of pages too. Gives the addresses of
-/// pages that were sent, by day, and the most of one visit.
+/// Runs the stages for some days, each job when it is due; jobs of visits only if `visits`. Returns the URLs of the
+/// pages that were sent on each day, and the highest number of pages in one visit.
 pub(crate) async fn run(world: &TestWorld, days: u64, visits: bool) -> (BTreeMap<i64, BTreeSet<String>>, usize) {
     let program = world.program();
     run_program(world, &program, days, visits).await
@@ -160,7 +160,7 @@ async fn a_thousand_posts_of_wordpress_are_found_within_the_budget_of_each_day()
     }
     let row = row(&world, FEED).await;
     assert_eq!((row.sent, row.documents, reason(&row).as_str()), (1_000, 101, "the archive was read to its end"));
-    assert_eq!(world.calls(CallKind::Page).len(), 1_000, "each page is called once");
+    assert_eq!(world.calls(CallKind::Page).len(), 1_000, "each page must be called once");
     assert!(world.keys("backfill/").await.is_empty());
 }
 
@@ -211,7 +211,7 @@ async fn a_thousand_posts_of_blogger_are_found_though_a_document_has_more_than_a
     assert!(addresses(&sent) == posts(1_000));
     assert!(most <= 20 && sent.values().all(|pages| pages.len() <= 500));
     assert_eq!(reason(&row(&world, FEED).await), "the archive was read to its end");
-    assert!(!world.web.calls().iter().any(|call| call.url.contains("blogger.com")), "a host that all blogs share");
+    assert!(!world.web.calls().iter().any(|call| call.url.contains("blogger.com")), "the blogs' shared host is called");
 }
 
 #[tokio::test(start_paused = true)]
@@ -233,7 +233,7 @@ async fn twenty_thousand_pages_of_a_sitemap_index_are_found_and_the_index_is_cal
     assert_eq!((row.sent, row.found, row.documents), (20_000, 20_000, 5));
     assert!(matches!(row.state, BackfillState::Done { .. }), "{:?}", row.state);
     assert_eq!(world.calls(CallKind::Sitemap).len(), 5);
-    assert!(world.keys("backfill/").await.is_empty(), "what was listed is erased");
+    assert!(world.keys("backfill/").await.is_empty(), "the stored lists are erased");
 }
 
 #[tokio::test(start_paused = true)]
@@ -246,7 +246,7 @@ async fn sitemaps_follow_a_feed_without_older_documents_only_if_somebody_asks() 
         begin(&world, FEED, BackfillRequest { asked, ..ASKED }).await;
         let (sent, _) = run(&world, 2, true).await;
         assert_eq!(addresses(&sent).len(), if asked { 9 } else { 3 });
-        assert_eq!(world.calls(CallKind::Sitemap).len(), if asked { 2 } else { 0 }, "the usual addresses");
+        assert_eq!(world.calls(CallKind::Sitemap).len(), if asked { 2 } else { 0 }, "only the usual URLs are called");
     }
 }
 
@@ -262,12 +262,12 @@ async fn a_sitemap_speaks_for_its_own_host_and_its_index_too() {
     begin(&world, HOME, BackfillRequest::default()).await;
     let (sent, _) = run(&world, 2, false).await;
     assert_eq!(addresses(&sent), [urls[0], urls[2]].map(str::to_owned).into());
-    assert_eq!(world.calls(CallKind::Sitemap).len(), 2, "a circle is gone through once, and another host not called");
+    assert_eq!(world.calls(CallKind::Sitemap).len(), 2, "a circle is followed once, and no other host is called");
 }
 
 #[tokio::test(start_paused = true)]
 async fn links_to_older_documents_in_circles_or_without_end_come_to_an_end_with_a_reason() {
-    // To itself, to each other, and ever new addresses with the same entries.
+    // The links lead to the document itself, to each other, and to ever new URLs with the same entries.
     let circles: [&dyn Fn(usize) -> (String, String); 3] = [
         &|_| (FEED.to_owned(), FEED.to_owned()),
         &|n| (format!("{FEED}?p={n}"), format!("{FEED}?p={}", (n + 1) % 5)),
@@ -354,7 +354,7 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
         assert!(matches!(row.state, BackfillState::Done { .. }), "{crash}: {row:?}");
         let known: BTreeSet<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
         assert!(known == posts(35), "{crash}: {} of {}", known.len(), addresses(&sent).len());
-        assert_eq!(world.calls(CallKind::Page).len(), 35, "{crash}: a page that is sent twice is called once");
+        assert_eq!(world.calls(CallKind::Page).len(), 35, "{crash}: a page that is sent twice must be called once");
     }
 }
 
@@ -371,7 +371,7 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     assert!(matches!(stage.run(&job(0)).await.unwrap(), Verdict::Drop(_)));
     assert_eq!(stage.run(&job(1)).await.unwrap(), Verdict::Defer(after.due));
     let early = stage.run(&job(2)).await.unwrap();
-    assert!(matches!(early, Verdict::Defer(at) if at > world.now()), "a job that is faster than its row is not lost");
+    assert!(matches!(early, Verdict::Defer(at) if at > world.now()), "a job that precedes its row is not lost");
     world.settle(QueueName::Poll, 9, after.due).await;
     let dispatch = world.dispatch_stage();
     dispatch.tick().await.unwrap();

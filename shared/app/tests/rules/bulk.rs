@@ -1,16 +1,16 @@
-//! Work on many rows: it sends its jobs in hundreds, and resumes where it was cut off.
+//! Work on many rows sends its jobs in hundreds, and resumes where it was interrupted.
 
 use crate::test_world::*;
 use curlew_crawl::pages::sample::{HowMany, Sample};
 use curlew_people::suggest::ListedFeed;
 
-/// Maximum number of calls of a sample of `pages` pages: it lists three rows for one page, five hundred at a time, and
-/// sends visits two hundred at a time; a few more find its start.
+/// Returns the maximum number of calls of a sample of `pages` pages. For each page the sample lists three rows, five
+/// hundred at a time, and it sends visits two hundred at a time. A few more calls find its start.
 fn calls_for(pages: u64) -> u64 {
     3 * pages / 500 + pages / 200 + 20
 }
 
-/// Returns the sample of a world whose process ends just before a call of the rows or of the queue.
+/// Returns a sample whose process ends just before a call to the rows or the queue.
 fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
     Sample {
         politeness: world.politeness.clone(),
@@ -19,7 +19,6 @@ fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
     }
 }
 
-/// Indexed pages, each on a host of its own.
 async fn with_pages(world: &TestWorld, count: u64) {
     let template = accepted(HOME);
     for n in 0..count {
@@ -29,7 +28,7 @@ async fn with_pages(world: &TestWorld, count: u64) {
     }
 }
 
-/// Returns the pages of the visits that were sent since the last call.
+/// Returns the pages of the visits that were sent since the last call of this function.
 async fn visited(world: &TestWorld) -> BTreeSet<PageId> {
     let mut pages = BTreeSet::new();
     for delivery in world.jobs.receive(QueueName::Fetch, usize::MAX, Millis(1), world.now()).await.unwrap() {
@@ -45,7 +44,7 @@ async fn a_sample_sends_its_visits_in_hundreds() {
     let world = TestWorld::new();
     with_pages(&world, 6_000).await;
     let faults = Faults::none(world.politeness.clock.clone());
-    assert_eq!(sample(&world, &faults).run(HowMany::Daily(2_000)).await.unwrap().indexed, 6_000, "all are due");
+    assert_eq!(sample(&world, &faults).run(HowMany::Daily(2_000)).await.unwrap().indexed, 6_000, "all pages are due");
     assert_eq!(visited(&world).await.len(), 6_000);
     assert!(faults.calls() <= calls_for(6_000), "{} calls for 6,000 visits", faults.calls());
 }
@@ -56,7 +55,7 @@ async fn a_sample_that_is_cut_off_each_day_goes_on_where_it_was() {
     with_pages(&world, 36_000).await;
     let mut seen = BTreeSet::new();
     for _ in 0..12 {
-        // A portion of 10,000 pages lists 30,000 rows and sends 10,000 visits, and the process ends in the second one.
+        // A portion of 10,000 pages lists 30,000 rows and sends 10,000 visits. The process ends in the second portion.
         let faults = Faults::crash_at(60 + 50 + 5, world.politeness.clock.clone());
         assert!(sample(&world, &faults).run(HowMany::AtMost(20_000)).await.is_err());
         for id in visited(&world).await {
@@ -65,7 +64,7 @@ async fn a_sample_that_is_cut_off_each_day_goes_on_where_it_was() {
         }
         world.sleep(Millis::from_days(2)).await;
     }
-    assert_eq!(seen.len(), 36_000, "every page has its turn");
+    assert_eq!(seen.len(), 36_000, "every page must have its turn");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Changes: an engine that is told of them holds what a search finds, wherever a run was cut off.
+//! Changes: an engine that receives them has the same pages as a search, wherever a run was interrupted.
 
 use crate::index::removal;
 use crate::revision::wait;
@@ -7,7 +7,7 @@ use curlew_catalog::export::changes::{Change, Cursor};
 use curlew_catalog::export::{Export, RecordFilter};
 use curlew_catalog::segment::{Draft, write};
 
-/// An engine: the text of each page.
+/// The documents of an engine: the text of each page.
 type Engine = BTreeMap<PageId, String>;
 
 const HOSTS: [&str; 3] = ["example.org", "shore.example.org", "example.com"];
@@ -32,8 +32,8 @@ async fn accept(world: &TestWorld, url: &str, text: &str) {
     }
 }
 
-/// Tells an engine of the changes since a cursor. The run is cut off after so many portions, with the cursor of the one
-/// before.
+/// Sends an engine the changes since a cursor. The run is interrupted after `portions` portions, and then keeps the
+/// cursor of the portion before the last.
 async fn tell(world: &TestWorld, engine: &mut Engine, cursor: &mut Cursor, portions: usize) {
     let (mut seen, mut kept) = (0, cursor.clone());
     let take = async |changes: Vec<Change>, at: &Cursor| -> Result<(), StageError> {
@@ -48,14 +48,14 @@ async fn tell(world: &TestWorld, engine: &mut Engine, cursor: &mut Cursor, porti
                 Change::Delete(id) => drop(engine.remove(&id)),
             }
         }
-        // Of the last portion the engine knows, and the cursor does not.
+        // The engine has received the last portion, but the cursor does not include it.
         if is_kept {
             kept = at.clone();
         }
         Ok(())
     };
     let ended = Export(&world.index()).changes(cursor.clone(), take).await;
-    // A cursor is kept as text.
+    // A cursor is stored as text.
     let json = serde_json::to_vec(&ended.unwrap_or(kept)).unwrap();
     *cursor = serde_json::from_slice(&json).unwrap();
 }
@@ -144,7 +144,7 @@ async fn a_cursor_forgets_the_names_of_days_that_are_complete() {
     assert_eq!((&json["segments"]["later"], &json["removals"]["later"]), (&[(); 0][..].into(), &[(); 0][..].into()));
     assert_eq!(engine.len(), 5);
 
-    // An engine that was filled otherwise is told of what came since.
+    // An engine that was filled by other means receives only later changes.
     accept(&world, "https://example.com/9", "new").await;
     removal(&world).remove(&page("https://example.com/1"), Gone::NotFound).await.unwrap();
     publish(&world).await;

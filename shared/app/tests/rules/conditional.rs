@@ -1,4 +1,4 @@
-//! Conditional requests: the validators that are sent, and the point at which 304s are no longer believed.
+//! Conditional requests: which validators are sent, and when 304s are no longer believed.
 
 use crate::test_world::*;
 use curlew_policy::polling::conditional;
@@ -28,12 +28,12 @@ async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_
     assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
     let kept = world.feed().await.validators;
     assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
-    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "a 304 sends no visits");
     world.sleep(Millis::from_mins(10)).await;
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
 }
 
-/// Validators are sent to the address that gave them, and to no other to which a redirect leads.
+/// Validators are sent to the URL that gave them, and not to the target of a redirect.
 #[tokio::test(start_paused = true)]
 async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
     let world = TestWorld::of_feed().await;
@@ -51,7 +51,7 @@ async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
     let sent: Vec<_> = calls.iter().map(|call| (call.url.as_str(), !call.validators.is_empty())).collect();
     let (first, second) = (format!("{home}0"), format!("{home}1"));
     assert_eq!(sent, [(FEED, false), (FEED, true), (&first, false), (FEED, false), (&second, true)]);
-    assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "the entry of the new address is read");
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "the entry of the new address must be read");
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,20 +96,20 @@ async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditiona
     for etag in ["\"1\"", "\"2\""] {
         let world = TestWorld::answering([tagged(ITEM, "\"1\"")]).await;
         world.poll(0).await;
-        // From now on the server has other content, under the same validators or others.
+        // From now on the server has other content, with the same validators or with others.
         world.web.hide(FEED, tagged(OTHER, etag));
         world.days(7).await;
         assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (1, 1));
-        // The check brings the first news in eight days, so the feed is polled once a day from then on.
+        // The check finds the first news in eight days, so the feed is polled once a day from then on.
         world.days(4).await;
         let feed = world.feed().await;
         assert!(feed.polling.trust.distrusted, "{:?}", feed.polling.trust);
         assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval_blind, Why::Blind));
-        assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "what it brought is taken");
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "the new entry is visited");
         let before = unconditional(&world);
         world.days(3).await;
         let polls = unconditional(&world) - before;
-        assert!(polls == 3 || polls == 4, "once a day, and the next day may have begun: {polls}");
+        assert!(polls == 3 || polls == 4, "one poll a day; the next day may have begun: {polls}");
     }
 }
 
@@ -144,7 +144,7 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
     let row = Source::Feed(world.feed().await);
     let again: Source = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
     assert_eq!(again, row);
-    // Another process, over the same rows.
+    // Another process uses the same rows.
     let mut other = TestWorld::new();
     (other.sources, other.ports.sources) = (world.sources.clone(), world.sources.clone());
     other.sleep(Millis::from_hours(9)).await;
@@ -156,7 +156,8 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
 
 #[tokio::test(start_paused = true)]
 async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_one_that_never_does_is_asked_less() {
-    // WordPress behind a proxy that compresses; Apache with a module that compresses; a server that ignores validators.
+    // These are WordPress behind a compressing proxy, Apache with a compressing module, and servers that ignore
+    // validators.
     for (given, known) in
         [("W/\"x\"", Some("\"x\"")), ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")), ("\"x\"", None), ("W/\"y\"", None)]
     {
@@ -168,7 +169,7 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
         world.days(5).await;
         let sent: Vec<Option<String>> =
             world.calls(CallKind::Feed).into_iter().map(|call| call.validators.etag).collect();
-        assert_eq!(sent[..2], [None, Some(given.to_owned())], "as it came, first");
+        assert_eq!(sent[..2], [None, Some(given.to_owned())], "the tag is first sent as it came");
         let feed = world.feed().await;
         match known {
             Some(known) => {
@@ -181,7 +182,7 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
             }
         }
         assert_eq!(feed.validators.etag.as_deref(), Some(given));
-        // The server is mended: a 304 restores the usual interval, whatever the form of the validator.
+        // The server is fixed: a 304 restores the usual interval, whatever the form of the validator.
         let last = sent.last().cloned().flatten();
         world.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
         world.days(2).await;

@@ -1,4 +1,4 @@
-//! Costs of a page, a poll and a query, counted in the operations that cloud stores bill.
+//! Costs of a page, a poll and a query, counted in operations that cloud stores bill.
 
 use crate::test_world::*;
 use curlew_catalog::segment::{self, Draft};
@@ -10,12 +10,12 @@ use curlew_people::erasure::{Erasure, StepLimits};
 use curlew_policy::politeness::visit::LOOK_SELDOM;
 use futures::future::{join, try_join_all};
 
-/// A port whose calls are counted.
+/// Wraps a port so that its calls are counted.
 fn counted<P>(world: &TestWorld, port: &Arc<P>) -> Arc<Faulty<P>> {
     Arc::new(Faulty::new(port.clone(), Faults::none(world.politeness.clock.clone())))
 }
 
-/// The politeness of a world over another ledger.
+/// Returns the politeness of a world over another ledger.
 fn politeness(world: &TestWorld, over: Arc<dyn HostLedger>) -> Arc<Politeness> {
     Arc::new(Politeness { ledger: over, ..Politeness::clone(&world.politeness) })
 }
@@ -61,7 +61,7 @@ async fn a_publishing_with_nothing_new_writes_nothing() {
 /// Number of pages that the next tests fetch.
 const PAGES: u32 = 10;
 
-/// A world with pages that have an image each, and their addresses.
+/// Returns a world with pages that have an image each, and the URLs of the pages.
 fn pages_with_images() -> (TestWorld, Vec<String>) {
     let world = TestWorld::new();
     let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.org/{n}")).collect();
@@ -81,7 +81,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let fetch = Fetch::new(politeness(&world, ledger.clone()), &ports);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
-    // robots.txt, the pages and their images are one call each; the lease is taken and returned.
+    // robots.txt, the pages and their images are one call each. The lease is taken and returned.
     assert_eq!(ledger.taken(), [("load_eventual", 2 * PAGES + 1), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
@@ -114,8 +114,8 @@ async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_second
     };
     let (done, (looks, calls)) = join(fetch.run(&job), block).await;
     done.unwrap();
-    assert_eq!(looks, [("load_eventual", 2), ("swap", 1)], "for the lease, and once since");
-    // A second apart at least.
+    assert_eq!(looks, [("load_eventual", 2), ("swap", 1)], "one read for the lease, and one later");
+    // The calls are at least a second apart.
     let late = world.web.calls().len() - calls;
     assert!(late <= 5, "{late}");
 }
@@ -132,15 +132,15 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     // Nobody has fetched a page of this host before.
     fetch.run(&visit("example.org", first, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), []);
-    // Another feed names pages that are on their way to extraction, and new ones: those for which the state of the host
-    // has no room get a row.
+    // Another feed lists pages that are on their way to extraction, and new pages. Pages that do not fit into the state
+    // of the host get a row.
     fetch.run(&visit("example.org", first, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 4)]);
     fetch.run(&visit("example.org", last, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 6)]);
     fetch.run(&visit("example.org", last, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 6)]);
-    assert_eq!(world.calls(CallKind::Page).len(), urls.len(), "none was called again");
+    assert_eq!(world.calls(CallKind::Page).len(), urls.len(), "no page was called again");
     let jobs = world.extract_jobs().await;
     let extract = Extract { pages: pages.clone(), ..world.extract() };
     assert!(extract.run_batch(&page_jobs(&jobs)).await.iter().all(Result::is_ok));
@@ -149,8 +149,7 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 
-    // One that was rejected since, and is taken up again, is fetched although the state of the host has not forgotten
-    // it.
+    // A page that was rejected since is fetched on request, although the state of the host still remembers it.
     let last = urls[urls.len() - 1];
     let (row, seen) = world.pages.get(&page(last)).await.unwrap().unwrap();
     let reason = Rejection::HostUnavailable("held".into());
@@ -177,7 +176,7 @@ async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
 #[tokio::test(start_paused = true)]
 async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_after_their_leases() {
     let world = TestWorld::new();
-    // Each reading takes its time, as with a real store.
+    // Each read of the blocked hosts takes time, as in a real store.
     let rates = Rates { delay: 1_000, longest_delay: Millis(9), ..Rates::NONE };
     let faults = Faults::seeded(1, rates, world.politeness.clock.clone());
     let blobs = Arc::new(Faulty::new(world.blobs.clone(), faults));
@@ -186,9 +185,9 @@ async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_aft
     let open = hosts.iter().map(|host| politeness.open(host, "somebody"));
     let opened: Vec<LeaseOutcome> = try_join_all(open).await.unwrap();
     assert!(opened.iter().all(|outcome| matches!(outcome, LeaseOutcome::Granted(_))));
-    let [("get", readings)] = blobs.taken()[..] else { panic!("they are read") };
+    let [("get", readings)] = blobs.taken()[..] else { panic!("the blocked hosts must be read") };
     assert!(readings < 5, "{readings}");
-    // One that comes later gets no earlier reading.
+    // A visit that starts later does not use an earlier read.
     world.program().desk.blocks.block("example").await.unwrap();
     let outcome = politeness.open(&host("late.example"), "somebody").await.unwrap();
     assert!(matches!(outcome, LeaseOutcome::Blocked));
@@ -213,10 +212,10 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
     world.sleep(Millis::from_mins(11)).await;
     finder.find("curlew", Start::Offset(0), 9).await.unwrap();
-    assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
+    assert_eq!(lists(blobs.taken()), 1, "after a while the years are listed again");
 }
 
-/// A split with more pages than one range read returns.
+/// Returns a world with a split whose pages exceed the size of one range read.
 async fn with_a_large_split() -> TestWorld {
     let world = TestWorld::new();
     let mut seed = 1_u64;
@@ -242,9 +241,9 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
         assert_eq!(found.hits.len(), 10, "{query}");
         let cold = blobs.taken();
         let gets = cold.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
-        assert!((4..=12).contains(&gets), "{query}: {cold:?}, manifest and hidden hosts included");
+        assert!((4..=12).contains(&gets), "{query}: {cold:?}, including the manifest and the hidden hosts");
         finder.find(query, Start::Offset(0), 10).await.unwrap();
-        assert_eq!(blobs.taken(), [("get", 2)], "warm: what changes, and nothing of the split");
+        assert_eq!(blobs.taken(), [("get", 2)], "a warm query reads only the objects that change");
     }
 }
 
@@ -258,15 +257,15 @@ async fn what_lies_in_the_range_cache_is_not_read_again_unless_it_is_damaged() {
     let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
     let cold = gets(blobs.taken());
     assert!(cold > 3 && found.hits.len() == 10, "{cold}");
-    // Another process with the same cache reads what changes, and nothing of the split.
+    // Another process with the same cache reads only the objects that change, and nothing of the split.
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), 2);
     cache.damage();
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
-    assert_eq!(gets(blobs.taken()), cold, "all of it is read again");
+    assert_eq!(gets(blobs.taken()), cold, "a damaged cache is read again");
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
-    assert_eq!(gets(blobs.taken()), 2, "and what is good lies there again");
-    // A split that is no longer listed is not kept either.
+    assert_eq!(gets(blobs.taken()), 2, "the cache is good again");
+    // The cache also drops a split that is no longer listed.
     crate::index::accept(&world, "later", "curlew mud").await;
     world.publish().await;
     world.index().refresh(2026).await.unwrap();
@@ -275,7 +274,7 @@ async fn what_lies_in_the_range_cache_is_not_read_again_unless_it_is_damaged() {
     cache.keep_only(&[]).await;
     assert!(cache.is_empty() && kept > 0);
     finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
-    assert_eq!(cache.len(), kept, "pieces of the new split alone were there");
+    assert_eq!(cache.len(), kept, "the cache had only pieces of the new split");
 }
 
 #[tokio::test(start_paused = true)]
@@ -308,7 +307,7 @@ async fn the_erasure_of_a_host_rewrites_each_segment_once() {
     assert_eq!(writes, 2 + PAGES as u32, "the manifest, the segment, and an audit line for each page");
     assert!(pages.taken().contains(&("swap", PAGES as u32)));
     let text = world.blobs.get(drafts_key(&world).await.as_str()).await.unwrap().unwrap().bytes;
-    assert!(zstd::stream::decode_all(&text[..]).unwrap().is_empty(), "nothing is left of the records");
+    assert!(zstd::stream::decode_all(&text[..]).unwrap().is_empty(), "nothing may be left of the records");
 }
 
 async fn drafts_key(world: &TestWorld) -> String {

@@ -1,4 +1,4 @@
-//! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
+//! Discovery of a site's feeds: the order of the tries, the number of calls, and no repeated call.
 
 use crate::test_world::*;
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
@@ -31,14 +31,14 @@ fn keys<const N: usize>(paths: [&str; N]) -> [SourceKey; N] {
     urls(paths).map(|url| key(&url))
 }
 
-/// A world with a site that nobody has looked at.
+/// Returns a world with a site that is waiting for its discovery.
 async fn waiting() -> TestWorld {
     let world = TestWorld::new();
     world.with_site(HOME, SiteState::Waiting).await;
     world
 }
 
-/// A world with such a site, whose home page names these feeds.
+/// Returns a world with a waiting site whose home page names these feeds.
 async fn site(links: &[&str]) -> TestWorld {
     let world = waiting().await;
     world.web.serve(HOME, "text/html", page(links));
@@ -73,7 +73,7 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
         let item = |n| format!("<item><link>{}</link></item>", address(n));
         rss(&numbers.map(item).concat())
     };
-    // The feeds share pages; for others of the third there is no room.
+    // The feeds share pages. The third feed's further pages do not fit into the visit.
     world.web.serve(&format!("{HOME}a"), "application/rss+xml", feed([0, 1, 2, 3, 4, 5, 6]));
     world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed([5, 6, 7, 8, 9, 10, 11]));
     world.web.serve(&format!("{HOME}c"), "application/rss+xml", feed([1, 3, 5, 7, 8, 9, 12]));
@@ -86,7 +86,7 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
     let left = world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
     assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..13).map(address).collect::<Vec<_>>());
     let state = world.host_state("example.org").await;
-    assert!(state.lease.is_none(), "it was given back");
+    assert!(state.lease.is_none(), "the lease must be given back");
     for feed in working(&world).await {
         let Some((Source::Feed(feed), _)) = world.sources.get(&feed).await.unwrap() else { panic!("no row") };
         assert_eq!(feed.seen.len(), 7);
@@ -120,9 +120,9 @@ async fn a_discovery_whose_visit_fails_has_written_no_feed_whose_pages_nobody_fe
     world.serve_page(&format!("{HOME}one"), "");
     world.discover(HOME).await;
     let rows = working(&world).await;
-    assert_eq!(rows, keys(["a", "b"]), "the other one is left to be polled");
+    assert_eq!(rows, keys(["a", "b"]), "the other feed is left to be polled");
     let sent = world.queued(QueueName::Fetch).await;
-    assert_eq!(sent.len(), 1, "the page of the first: {sent:?}");
+    assert_eq!(sent.len(), 1, "the page of the first feed: {sent:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -255,7 +255,7 @@ async fn discovery_follows_two_redirects_and_ends_in_a_circle_at_once() {
     assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
 }
 
-/// A document that only leads on.
+/// Returns a document that only refers to another one.
 fn leads_to(target: &str) -> String {
     format!("<html><head><meta http-equiv=refresh content='0; URL={target}'></head></html>")
 }
@@ -330,7 +330,7 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
     let clock = &world.politeness.clock;
     let refused = Faults::seeded(1, Rates { refuse: 1_000, ..Rates::default() }, clock.clone());
     let ports = Ports {
-        // The third row that is asked for is that of the second feed.
+        // The third row that is read is the second feed's.
         sources: Arc::new(Faulty::new(world.sources.clone(), Faults::crash_at(2, clock.clone()))),
         queue: Arc::new(Faulty::new(world.jobs.clone(), refused.clone())),
         ..world.ports.clone()
@@ -339,7 +339,7 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
     let discover = Discover { fetch: None, ..program.crawler.discover };
     let error = discover.run(&Envelope::new(DiscoverJob::new(key(HOME), HOME.into()))).await.unwrap_err();
     assert!(matches!(&error, StageError::Port(error) if is_crash(error)), "{error:?}");
-    assert!(refused.calls() > 0, "what was found was to be sent all the same");
+    assert!(refused.calls() > 0, "the discovery must try to send the feeds that it found");
 }
 
 #[tokio::test(start_paused = true)]
@@ -347,7 +347,7 @@ async fn a_site_that_has_moved_its_home_is_looked_at_under_the_other_hosts_lease
     let world = waiting().await;
     let new = "https://new.example/";
     world.web.answer(HOME, moved(301, new));
-    // Slow enough that no visit waits for its pauses within another visit's lease.
+    // The Crawl-delay is so long that no visit waits for its pauses within another visit's lease.
     world.web.serve("https://new.example/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 30\n");
     world.web.serve(new, "text/html", page(&["/a", "/b"]));
     world.web.serve("https://new.example/a", "text/xml", item("one"));
@@ -376,7 +376,7 @@ async fn a_feed_that_waits_elsewhere_does_not_keep_the_others_waiting() {
     world.web.serve(B, "text/xml", item("a"));
     assert_eq!(world.discover(HOME).await, 1);
     assert_eq!(working(&world).await, [key(B), key("https://feeds.example/a")]);
-    assert_eq!(world.queued(QueueName::Poll).await.len(), 1, "the other one is left to be polled");
+    assert_eq!(world.queued(QueueName::Poll).await.len(), 1, "the other feed is left to be polled");
 }
 
 #[tokio::test(start_paused = true)]
@@ -419,10 +419,10 @@ async fn f04_a_feed_that_was_retired_a_moment_ago_is_not_called_by_the_discovery
     world.discover(HOME).await;
     let feeds = || world.calls(CallKind::Feed).into_iter().filter(|call| call.url.ends_with("org/feed")).count();
     assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
-    assert_eq!(feeds(), 1, "neither as what the home page names nor as a usual address");
+    assert_eq!(feeds(), 1, "the feed is called neither by its link nor as a usual address");
     world.sleep(Millis::from_days(8)).await;
     world.discover(HOME).await;
-    assert_eq!(feeds(), 2, "it may be there again");
+    assert_eq!(feeds(), 2, "the feed may exist again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -461,7 +461,7 @@ async fn a_feed_of_comments_is_taken_only_where_there_is_no_other_one() {
         }
         world.discover(HOME).await;
         assert_eq!(working(&world).await, [key(&format!("https://example.org{expected}"))]);
-        assert_eq!(world.calls(CallKind::Feed).len(), 1, "the other one is not called");
+        assert_eq!(world.calls(CallKind::Feed).len(), 1, "only the expected feed is called");
     }
 }
 

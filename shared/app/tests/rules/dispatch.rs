@@ -1,11 +1,11 @@
-//! Dispatch after a stop: it catches up, however long the stop was and wherever its ticks end.
+//! Dispatch catches up after a stop, however long the stop was and wherever its ticks end.
 
 use crate::test_world::*;
 use curlew_crawl::feeds::dispatch::TickLimits;
 use curlew_policy::polling::schedule::slots_due;
 use std::sync::Mutex;
 
-/// Feeds of a stack, with the marks of its dispatch.
+/// A world with feeds and the marks of its dispatch.
 struct Stack {
     world: TestWorld,
     marks: Arc<MemoryMarks>,
@@ -29,7 +29,7 @@ impl Stack {
         Dispatch { marks: self.marks.clone(), ..self.world.dispatch_stage() }
     }
 
-    /// The same stage in a process that ends just before a call.
+    /// Returns the same stage in a process that ends just before a call.
     fn dispatch_that_ends(&self, at_call: u64) -> Dispatch {
         let faults = Faults::crash_at(at_call, self.world.politeness.clock.clone());
         Dispatch {
@@ -40,7 +40,7 @@ impl Stack {
         }
     }
 
-    /// Returns the number of polls that were sent for each feed since the last call.
+    /// Returns the number of polls that were sent for each feed since the last call of this function.
     async fn polls(&self) -> BTreeMap<SourceKey, u32> {
         let mut polls = BTreeMap::new();
         for delivery in self.world.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.world.now()).await.unwrap()
@@ -61,7 +61,7 @@ fn hashed(n: u64) -> SourceKey {
     key(&format!("https://h{n}.example/feed"))
 }
 
-/// Returns a key of slot 0 that begins with this number, or one a little below it.
+/// Returns a key of slot 0 that starts with this number, or with one slightly below it.
 fn in_slot_0(number: u64, n: u64) -> SourceKey {
     SourceKey::new(&format!("{:016x}{n:016x}", number - number % u64::from(Slot::COUNT))).unwrap()
 }
@@ -79,7 +79,7 @@ async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
         // Each of these ticks ends after a quarter of all slots.
         while stack.dispatch_that_ends(250).tick().await.is_err() {
             ticks += 1;
-            assert!(ticks < 40, "dispatch does not come on");
+            assert!(ticks < 40, "dispatch does not progress");
             stack.wait(Millis::from_mins(1)).await;
             stack.polls().await.into_iter().for_each(|(feed, n)| *polls.entry(feed).or_default() += n);
         }
@@ -97,16 +97,16 @@ async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
 #[tokio::test(start_paused = true)]
 async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part() {
     let spread = (0..6_000_u64).map(|n| in_slot_0(n.wrapping_mul(0x9E37_79B9_7F4A_7C15), n));
-    // Somebody has searched for URLs whose keys all begin alike.
+    // Somebody has searched for URLs whose keys all start alike.
     let alike = (0..2_000_u64).map(|n| in_slot_0(1 << 63, n));
     let stack = Stack::with(spread.chain(alike)).await;
-    // An older program left a mark in the middle of a minute; the slot comes in the next minute.
+    // An older program left a mark in the middle of a minute. The slot is due in the next minute.
     let midnight = stack.world.now();
     assert_eq!(midnight.minute() % i64::from(Slot::COUNT), 0);
     stack.marks.swap("dispatch", Version::ABSENT, Timestamp::from_millis(midnight.as_millis() - 1)).await.unwrap();
     let (mut polls, mut ticks, mut most) = (BTreeMap::<SourceKey, u32>::new(), 0, 0);
     loop {
-        // Nothing more is read after the first list of rows.
+        // These limits end a tick after the first list of rows.
         let limits = TickLimits { rows: 1, until: Millis::ZERO };
         let sent = stack.dispatch().tick_within(limits).await.unwrap();
         most = most.max(sent.rows);
@@ -115,16 +115,16 @@ async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part
             break;
         }
         ticks += 1;
-        assert!(ticks < 40, "dispatch does not come on");
+        assert!(ticks < 40, "dispatch does not progress");
         stack.wait(Millis::from_mins(1)).await;
     }
     assert_eq!(polls.len(), 8_000);
     assert!(ticks >= 10 && most <= 3_000, "{ticks} ticks of at most {most} rows");
     let twice: u32 = polls.values().map(|n| n - 1).sum();
-    // A tick ends within the keys that begin alike, and the next one reads that part of them again.
-    assert!(twice <= 500 + 3 * ticks, "{twice} polls were sent again: more than those at the edge of a tick");
+    // A tick ends among the keys that start alike, and the next one reads that part of them again.
+    assert!(twice <= 500 + 3 * ticks, "{twice} polls were sent again: more than the last rows of each tick");
     let (mark, _) = stack.marks.load("dispatch").await.unwrap();
-    assert_eq!(mark, Some(stack.world.now()), "it is an instant as ever");
+    assert_eq!(mark, Some(stack.world.now()), "the mark is a plain instant again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,7 +136,7 @@ async fn a_tick_that_is_on_time_moves_the_mark_once_and_sends_its_jobs_together(
     stack.dispatch().tick().await.unwrap();
     let before = stack.marks.load("dispatch").await.unwrap().1;
     stack.wait(Millis::from_mins(1)).await;
-    // One mark is read, rows are listed twice, and jobs are sent once: the mark is the fifth call.
+    // One mark is read, rows are listed twice, and jobs are sent once, so the mark's write is the fifth call.
     assert!(stack.dispatch_that_ends(4).tick().await.is_err());
     assert_eq!(stack.marks.load("dispatch").await.unwrap().1, before);
     assert_eq!(stack.polls().await.len(), 150);
@@ -165,26 +165,26 @@ async fn polls_of_long_addresses_are_several_jobs_each_of_which_a_message_holds(
     assert_eq!(polls.sum::<usize>(), 900);
 }
 
-/// A million feeds, each a host of its own, some of which are listed under a further slot: rows that are made when they
-/// are read, since nothing else of them is needed.
+/// A million feeds, each on a host of its own; some are also listed under an extra slot. Rows are made when they are
+/// read.
 struct Million {
     clock: Arc<dyn Clock>,
 }
 
 /// Number of feeds in each slot.
 const IN_SLOT: u64 = 1_000_000 / Slot::COUNT as u64;
-/// Number of all feeds.
+/// Number of feeds.
 const FEEDS: usize = Slot::COUNT as usize * IN_SLOT as usize;
-/// One feed of so many is polled twice a cycle.
+/// One of this many feeds is polled twice a cycle.
 const TWICE: u64 = 4;
-/// Time that each read of the store takes.
+/// Time that a read of the store takes.
 const READ: Millis = Millis(5);
-/// Time that the function of a stack gives to a tick.
+/// Time that a stack's function allows for a tick.
 const TICK: Millis = Millis::from_secs(47);
 
 impl Million {
     fn feed(slot: Slot, number: u64) -> FeedSource {
-        // Ascending within a slot.
+        // Keys ascend within a slot.
         let key = Million::key(number << 52, slot);
         let interval = Millis::from_hours(if number.is_multiple_of(TWICE) { 4 } else { 8 });
         FeedSource {
@@ -197,14 +197,14 @@ impl Million {
         SourceKey::new(&format!("{first_half:016x}{:016x}", slot.index())).unwrap()
     }
 
-    /// Returns the slot of a feed, and its number in there.
+    /// Returns the slot of a feed, and its number in the slot.
     fn place(key: &SourceKey) -> (Slot, u64) {
         let half = |range| u64::from_str_radix(&key.as_str()[range], 16).unwrap();
         (Slot::from_hash(half(16..32)), half(0..16) >> 52)
     }
 
-    /// Returns the rows of a slot with this number, in the order of their keys: a feed, and the feed that the slot is a
-    /// further one of.
+    /// Returns the rows of a slot with this number, in the order of their keys: a feed, and the extra row of another
+    /// feed.
     fn rows(slot: Slot, number: u64) -> impl Iterator<Item = Source> {
         let own = Source::Feed(Million::feed(slot, number));
         let further = number.is_multiple_of(TWICE).then(|| {
@@ -244,24 +244,24 @@ impl Sources for Million {
     }
 }
 
-/// Counts the polls of each row that fall due until a time.
+/// A queue that counts the polls of each row that are due by `until`.
 struct Counted {
     clock: Arc<dyn Clock>,
     until: Timestamp,
-    /// Number of polls of each feed that its own slot sent, then of each that its further slot sent.
+    /// Number of polls of each feed sent by its own slot, followed by the numbers sent by its extra slot.
     counts: Mutex<Vec<u8>>,
     /// Parked polls that have fallen due.
     parked: Mutex<Vec<PollJob>>,
 }
 
 impl Counted {
-    /// Sends the parked polls; returns their number.
+    /// Sends the parked polls and returns their number.
     async fn release(&self) -> usize {
         self.clock.sleep(READ).await;
         std::mem::take(&mut *self.parked.lock().unwrap()).len()
     }
 
-    /// Returns the place of a poll among the counts.
+    /// Returns the index of a poll among the counts.
     fn place(poll: &PollJob) -> usize {
         let (slot, number) = Million::place(&poll.feed);
         let came = Slot::from_hash(poll.due.unwrap().minute().unsigned_abs());
@@ -269,7 +269,7 @@ impl Counted {
         if came == slot { feed } else { FEEDS + feed }
     }
 
-    /// Returns how often the row at a place is sent in a cycle.
+    /// Returns the number of times that the row with this index is sent in a cycle.
     fn expected(place: usize) -> u8 {
         u8::from(place < FEEDS || (place as u64 % IN_SLOT).is_multiple_of(TWICE))
     }
@@ -278,7 +278,7 @@ impl Counted {
 #[async_trait]
 impl Queue for Counted {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        assert!(self.parked.lock().unwrap().is_empty(), "parked polls wait behind others");
+        assert!(self.parked.lock().unwrap().is_empty(), "parked polls must be sent first");
         let mut counts = self.counts.lock().unwrap();
         for (job, _) in jobs {
             let Job { work: Work::Polls(job), .. } = job else { panic!("{job:?}") };
@@ -294,14 +294,14 @@ impl Queue for Counted {
 async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     let world = TestWorld::new();
     let (clock, stop) = (world.politeness.clock.clone(), Millis::from_hours(24));
-    // Polls that were put back before the stop.
+    // These polls were parked before the stop.
     let put_back = |slot: u16| {
         let feed = Million::feed(Slot::from_hash(slot.into()), 1);
         PollJob::new(feed.key, feed.url)
     };
     let counted = Arc::new(Counted {
         clock: clock.clone(),
-        // Not those that fall due while the tick catches up.
+        // Polls that fall due while the tick catches up do not count.
         until: world.now() + stop,
         counts: Mutex::new(vec![0; 2 * FEEDS]),
         parked: Mutex::new((0..Slot::COUNT).map(put_back).collect()),
@@ -312,8 +312,7 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     clock.sleep(stop).await;
     let began = world.now();
     let (mut ticks, mut released) = (0, 0);
-    // As the function of a stack is called: every few minutes, each time for no more rows than a tick may read, and
-    // for no longer than it may run.
+    // Dispatch is called as in a stack's function: every few minutes, with the limits of a tick on rows and time.
     loop {
         ticks += 1;
         let limits = TickLimits::until(clock.monotonic() + TICK);
@@ -330,8 +329,8 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     let sent =
         |times: u8| counts.iter().enumerate().filter(move |(at, count)| **count == times * Counted::expected(*at));
     let (once, again) = (sent(1).count(), sent(2).filter(|(at, _)| Counted::expected(*at) > 0).count());
-    assert_eq!(once + again, counts.len(), "{} rows were sent never or often", counts.len() - once - again);
-    // A tick begins at the last rows of the one before it, a feed and a further slot with nearly the same key. The poll
-    // itself is made once, since the feed's row tells of it.
+    assert_eq!(once + again, counts.len(), "{} rows were sent never or more than twice", counts.len() - once - again);
+    // A tick begins at the last rows of the previous one, which are a feed and an extra slot with nearly the same key.
+    // The feed is polled only once, since its row records the poll.
     assert!(again < 2 * ticks, "{again} in {ticks} ticks");
 }

@@ -1,4 +1,4 @@
-//! Entries: one page is visited once, a withdrawn entry is removed, and entries that change with each call cost little.
+//! Entries: one page is visited once, a withdrawn entry is removed, and entries that change with each poll cost little.
 
 use crate::test_world::*;
 
@@ -18,7 +18,7 @@ async fn visits(world: &TestWorld) -> Vec<VisitJob> {
     world.visits().await.into_iter().map(|(visit, _)| visit).collect()
 }
 
-/// Returns the URLs of all visits that wait.
+/// Returns the URLs of all waiting visits.
 async fn named(world: &TestWorld) -> Vec<String> {
     visits(world).await.into_iter().flat_map(|visit| visit.items).map(|item| item.url).collect()
 }
@@ -27,7 +27,7 @@ async fn named(world: &TestWorld) -> Vec<String> {
 async fn an_article_in_36_feeds_is_one_page_and_called_once() {
     let world = TestWorld::new();
     let poll = world.poll_stage();
-    // Each feed names it in its own way: by campaign, fragment, scheme's port, an id of its own.
+    // Each feed lists the article differently: with a campaign, a fragment, the scheme's port, or an id of its own.
     let forms = ["?utm_source=feed", "#top", "", "?utm_campaign=a&utm_medium=rss"];
     for n in 0..36_usize {
         let url = format!("https://feeds-{n}.example/feed");
@@ -41,7 +41,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
         assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     }
     let pages: BTreeSet<PageId> = named(&world).await.iter().map(|url| page(url)).collect();
-    assert_eq!(pages.len(), 1, "one page under one id");
+    assert_eq!(pages.len(), 1, "one page must have one id");
     world.serve_page(A, "");
     for visit in visits(&world).await {
         while world.fetch(&visit).await != Verdict::Done {
@@ -75,7 +75,7 @@ async fn the_changes_of_a_wiki_lead_to_one_visit_of_each_page_itself() {
     }
 }
 
-/// As in an archive that lists the oldest first.
+/// The feed is listed in both orders, since archives list the oldest entry first.
 #[tokio::test(start_paused = true)]
 async fn of_more_entries_than_are_looked_at_the_newest_are() {
     for oldest_first in [true, false] {
@@ -118,7 +118,7 @@ async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_i
     }
     let jobs = world.extract_jobs().await;
     assert_eq!(jobs.len(), 37);
-    // In several batches, one of which runs twice.
+    // The pages are extracted in several batches, one of which runs twice.
     for batch in [&jobs[..5], &jobs[..5], &jobs[5..20], &jobs[20..]] {
         assert!(world.extract().run_batch(&page_jobs(batch)).await.iter().all(Result::is_ok));
     }
@@ -205,7 +205,7 @@ async fn an_entry_that_its_feed_has_taken_back_is_removed_once() {
     assert_eq!(world.keys("audit/").await.len(), 1);
     let seen = world.feed().await.seen;
     world.next_poll().await;
-    assert_eq!(world.feed().await.seen, seen, "it is remembered that it was done");
+    assert_eq!(world.feed().await.seen, seen, "the feed's row must remember the removal");
     assert!(visits(&world).await.iter().all(|visit| visit.items.iter().all(|item| item.page != page(A))));
 }
 
@@ -223,7 +223,7 @@ async fn x17_a_feed_cannot_take_back_another_sites_page_nor_claim_it_by_an_id() 
     world.poll(0).await;
     world.next_poll().await;
     assert_eq!(world.pages.get(&page(url)).await.unwrap(), before);
-    assert_eq!(named(&world).await, [B], "the id means nothing outside its feed");
+    assert_eq!(named(&world).await, [B], "an id must mean nothing outside its feed");
 }
 
 #[tokio::test(start_paused = true)]
@@ -243,11 +243,11 @@ async fn x19_a_feed_of_new_entries_with_each_call_brings_only_so_many_a_day() {
     assert_eq!(count(&world).await, 40);
     world.sleep(Millis::from_hours(9)).await;
     world.poll(0).await;
-    assert_eq!(count(&world).await, 50, "the rest stays unseen");
+    assert_eq!(count(&world).await, 50, "the other entries stay unseen");
     assert_eq!(world.feed().await.polling.taken.entries, 50);
     world.sleep(Millis::from_hours(16)).await;
     world.poll(0).await;
-    assert_eq!(count(&world).await, 90, "and the next day has its own budget");
+    assert_eq!(count(&world).await, 90, "the next day has its own budget");
 }
 
 #[tokio::test(start_paused = true)]

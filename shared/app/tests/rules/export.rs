@@ -1,4 +1,4 @@
-//! Export: every current record once, whatever is published, revised or removed meanwhile.
+//! Export: every current record comes once, whatever is published, revised or removed meanwhile.
 
 use crate::index::{accept, removal};
 use crate::revision::{document, publish, published, recheck, wait};
@@ -44,7 +44,7 @@ async fn a_revised_page_comes_once_with_its_new_text_before_and_after_it_is_publ
         assert_eq!(word_of(&exported(&world).await), word, "not published");
         wait(&world, 25).await;
     }
-    // Between the segment and the row of a revision, the older record counts.
+    // Until the row of a revision is written after its segment, the older record counts.
     let (row, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
     let PageState::Accepted { location, year, content_hash } = row.state.clone() else { panic!() };
     let record = exported(&world).await.remove(0);
@@ -78,14 +78,14 @@ async fn a_page_that_is_removed_expired_or_of_a_blocked_host_does_not_come() {
     }
     let program = world.program();
     program.desk.blocks.block("example.org").await.unwrap();
-    assert!(exported(&world).await.is_empty(), "no search finds it");
+    assert!(exported(&world).await.is_empty(), "a page that no search finds is not exported");
     program.desk.blocks.unblock("example.org").await.unwrap();
     assert_eq!(exported(&world).await.len(), 1, "a block hides and does not erase");
     let change = IndexChange::Expire { at: Some(world.now()), validators: None };
     let (page, url) = (page(all[2]), all[2].to_owned());
     let job = RemovalJob { page, url, change, judged_at: world.now() };
     assert_eq!(removal(&world).run(&job).await.unwrap(), Verdict::Done);
-    assert!(exported(&world).await.is_empty(), "its time is over");
+    assert!(exported(&world).await.is_empty(), "an expired page is not exported");
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,17 +98,17 @@ async fn a_batch_that_ran_twice_comes_once() {
     // The other run had one more page, so its segment has another name.
     let other = SegmentKey::new(&format!("{}/0.jsonl.zst", &location.segment.as_str()[..19])).unwrap();
     world.blobs.put(other.as_str(), [&frame[..], &frame[..]].concat().into()).await.unwrap();
-    assert_eq!(exported(&world).await.len(), 1, "the row knows which counts");
+    assert_eq!(exported(&world).await.len(), 1, "the row decides which record counts");
     wait(&world, 49).await;
     world.publish().await;
-    assert_eq!(exported(&world).await.len(), 1, "publishing has erased the others");
+    assert_eq!(exported(&world).await.len(), 1, "publishing must erase the other records");
 }
 
 #[tokio::test(start_paused = true)]
 async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
     let world = TestWorld::new();
     let mut names = vec![];
-    // Six days in each of two years.
+    // There are six days in each of two years.
     for day in 0..12 {
         if day == 6 {
             let to: Timestamp = "2027-01-01T00:00:00Z".parse().unwrap();
@@ -131,7 +131,7 @@ async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
         let chosen = export(&index, RecordFilter { since: Some(*at), ..RecordFilter::default() }).await;
         let chosen: Vec<String> = chosen.into_iter().map(|record| record.url).collect();
         assert_eq!(chosen, names[n..].iter().map(|(_, url)| url.clone()).collect::<Vec<_>>(), "in order, {n}");
-        // New segments are read twice; a record may be written a moment before the hour at which it was fetched.
+        // New segments are read twice, since a record may be written a moment before the hour of its fetch.
         let read = reads.load(Ordering::Relaxed);
         assert!(read <= (names.len() - n + 1) * 2, "{n}: {read} segments are read");
     }
@@ -173,7 +173,7 @@ async fn no_row_is_asked_for_what_is_indexed_and_no_text_comes_where_no_copy_is_
     assert!(of_a.no_archive && of_a.text.is_empty());
 }
 
-/// Exports, while another process re-checks and publishes a page after the portion of this number.
+/// Exports while another process re-checks and publishes a page after the portion with this number.
 async fn export_meanwhile(world: &TestWorld, at: usize) -> Vec<Record> {
     let (mut all, mut n) = (vec![], 0);
     let write = async |part: Vec<Record>| -> Result<(), StageError> {
@@ -195,7 +195,7 @@ async fn export_meanwhile(world: &TestWorld, at: usize) -> Vec<Record> {
 async fn a_page_that_is_revised_and_published_while_the_export_runs_comes_once() {
     for is_late in [false, true] {
         let world = TestWorld::new();
-        // Segments are read ahead, so there are more of them before the page's own than are read at once.
+        // Segments are read ahead, so this many segments precede the page's own.
         for n in 0..80 {
             accept(&world, &format!("other/{n}"), TEXT).await;
             if is_late && n % 40 == 39 {

@@ -1,4 +1,4 @@
-//! Failures of feeds: they move, are gone, lost, refused, suspect, and come back.
+//! Failures of feeds: feeds that move, are gone, lost, refused or suspect, and come back.
 
 use crate::test_world::*;
 
@@ -23,7 +23,7 @@ async fn f01_f03_a_move_seen_on_three_days_gives_the_feed_a_new_row() {
     assert_eq!(heir.validators.etag.as_deref(), Some("\"1\""), "no second unconditional request");
     assert_eq!(heir.slot, curlew_policy::address::slot(&heir.key));
     assert_eq!(world.site(HOME).await.state, SiteState::Working { feeds: vec![key(NEW)] });
-    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "nothing is new for the move");
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "the move makes no entry new");
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,7 +81,7 @@ async fn f04_410_retires_at_once_until_somebody_names_the_feed_anew() {
     world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
     world.poll(0).await;
     world.sleep(Millis::from_days(1)).await;
-    assert!(world.calls(CallKind::Feed).len() == 2, "it is polled again");
+    assert!(world.calls(CallKind::Feed).len() == 2, "the feed is polled again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,8 +134,8 @@ async fn f04_a_retired_feed_opens_its_site_once_and_only_if_it_was_the_last() {
     world.sources.insert(&Source::Feed(sister)).await.unwrap();
     world.web.answer(FEED, Ok(status(410)));
     world.poll(0).await;
-    assert!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), "the other one works");
-    // The other one is retired as well, and this one is named and is gone again.
+    assert!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), "the other feed works");
+    // The other feed is retired as well; then this feed is named again and is gone again.
     world.change_feed(other, |sister| sister.gone = true).await;
     for expected in [SiteState::Waiting, SiteState::Working { feeds: vec![key(FEED)] }] {
         world.sleep(Millis::from_hours(2)).await;
@@ -188,7 +188,7 @@ async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_s
         assert!(!after.gone);
         let calls = world.calls(CallKind::Feed).len();
         assert!(calls <= 12, "{body:?}: {calls} calls in forty days");
-        // The feed answers as before again.
+        // The feed answers as before.
         world.web.keep(FEED, tagged(ITEM, "\"1\""));
         world.days(20).await;
         assert_eq!(world.feed().await.polling.streak, None);
@@ -203,10 +203,10 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
     world.web.answer("http://example.org/feed", moved(301, "https://example.org/rss"));
     world.web.keep("https://example.org/rss", tagged(ITEM, "\"1\""));
     world.poll(0).await;
-    // The row of the old address has the key of FEED here.
+    // In this test the row of the old address has the key of FEED.
     let named = world.suggest().feed(FEED, true).await.unwrap();
     assert_eq!(named.outcome, curlew_people::suggest::SuggestOutcome::Known);
-    assert!(world.feed().await.gone, "it lives on at its new address");
+    assert!(world.feed().await.gone, "the feed continues at its new address");
     let poll = world.poll_stage();
     let job = Envelope::new(PollJob::new(key("https://example.org/rss"), String::new()));
     world.sleep(Millis::from_hours(9)).await;

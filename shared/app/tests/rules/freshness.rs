@@ -1,6 +1,6 @@
-//! Freshness: the time from the appearance of a post to its being found, over the real stages in simulated time.
+//! Freshness: the time from the publication of a post until a search finds it, over the real stages in simulated time.
 //!
-//! What is published follows `curlew serve`: when something is new, at most every ten minutes.
+//! Publishing follows `curlew serve`: it happens when there is something new, at most every ten minutes.
 #![allow(clippy::print_stdout, reason = "the figures of BENCHMARKS.md")]
 
 use crate::push::Listening;
@@ -8,25 +8,26 @@ use crate::test_world::*;
 use curlew_policy::chance::mix;
 use std::fmt::Write as _;
 
-/// Minimum time between two publishings.
+/// Minimum time between two runs of publishing.
 const PUBLISH_EVERY: Millis = Millis::from_mins(10);
-/// Interval at which news are looked for.
+/// Interval between two turns of the simulation.
 const LOOK: Millis = Millis::from_secs(30);
-/// Milliseconds of a minute.
+/// Milliseconds in a minute.
 const MINUTE: u64 = 60_000;
-/// Posts that a feed lists.
+/// Number of posts that a feed lists.
 const LISTED: usize = 15;
-/// Days before the start of which a feed has posts.
+/// Number of days before the start for which a feed has posts.
 const PAST: u64 = 8;
-/// Days after the start whose posts do not count: the history is learned, and the first poll comes in its slot.
+/// Number of days after the start whose posts do not count, because the crawler learns the history and makes the first
+/// polls.
 const LEARNING: u64 = 2;
 
-/// A blog that publishes on its own, between 7 and 23 o'clock of its time zone.
+/// A blog that publishes between 7 and 23 o'clock of its time zone.
 struct Blog {
     number: u64,
-    /// Instants of all its posts, those before the start included.
+    /// Publication times of all posts, including those before the start.
     posts: Vec<Timestamp>,
-    /// Number of posts that are on the web.
+    /// Number of posts that are already on the web.
     shown: usize,
 }
 
@@ -48,7 +49,7 @@ impl Blog {
         format!("https://blog{}.example/{path}", self.number)
     }
 
-    /// A word that stands in one post only.
+    /// Returns a word that occurs in one post only.
     fn word(&self, post: usize) -> String {
         let letters = |mut number: u64| {
             let mut text = String::new();
@@ -61,7 +62,7 @@ impl Blog {
         format!("q{}x{}", letters(self.number), letters(post as u64))
     }
 
-    /// Puts the posts on the web whose time has come.
+    /// Puts the posts on the web that are due; returns true if there is any.
     fn publish(&mut self, world: &TestWorld) -> bool {
         let now = world.now();
         let shown = self.posts.iter().filter(|at| **at <= now).count();
@@ -106,7 +107,6 @@ impl Blog {
     }
 }
 
-/// A made-up word.
 fn made_up_word(luck: u64) -> String {
     let syllable = |n: u32| {
         let part = luck >> (8 * n);
@@ -115,19 +115,19 @@ fn made_up_word(luck: u64) -> String {
     (0..3).flat_map(syllable).collect()
 }
 
-/// Counts of a simulated time.
+/// State and counts of a simulation.
 struct Run<'a> {
     world: &'a TestWorld,
     program: &'a Program,
     published_at: Timestamp,
-    /// Number of publishings.
+    /// Number of runs of publishing.
     publishings: usize,
-    /// Largest number of splits.
+    /// Highest number of splits.
     splits: u64,
 }
 
 impl Run<'_> {
-    /// Runs what is due, then publishes if that is due; says whether it did.
+    /// Runs the jobs that are due, then publishes if that is due; returns true if it published.
     async fn turn(&mut self) -> bool {
         let (world, program) = (self.world, self.program);
         program.crawler.dispatch.tick().await.unwrap();
@@ -165,8 +165,8 @@ fn median(mut waits: Vec<u64>) -> u64 {
     waits.get(waits.len() / 2).copied().unwrap_or(u64::MAX)
 }
 
-/// Runs blogs with so many posts a day for some days; returns the median wait of each number of posts in minutes, the
-/// polls a day of each, and the most splits that the index had.
+/// Runs blogs with these numbers of posts per day for some days. Returns for each number the median wait in minutes and
+/// the polls per day, and the highest number of splits of the index.
 async fn simulate(a_day: &[u64], blogs: u64, days: u64) -> (Vec<(u64, u64, f64)>, u64) {
     let world = TestWorld::new();
     let start = world.now();
@@ -240,7 +240,7 @@ async fn a_post_that_a_hub_tells_of_is_found_within_ten_minutes() {
     let program = world.program();
     let mut run = Run { world, program: &program, published_at: Timestamp::MIN, publishings: 0, splits: 0 };
     let mut waits = vec![];
-    // Three posts a day.
+    // The blog publishes about three posts a day.
     for post in 0..12_u64 {
         let until = world.now() + Millis::from_hours(7) + Millis::from_mins(mix(post) % 120);
         while world.now() < until {
@@ -257,7 +257,7 @@ async fn a_post_that_a_hub_tells_of_is_found_within_ten_minutes() {
         waits.push(world.now().since(appeared).0 / MINUTE);
     }
     println!("with a hub: found after {} min in the median, {:?} at most", median(waits.clone()), waits.iter().max());
-    // Only a post within an hour of the daily poll would wait for the floor.
+    // Only a post within an hour of the daily poll would have to wait for the floor.
     assert!(waits.iter().all(|wait| *wait <= 10), "{waits:?}");
 }
 

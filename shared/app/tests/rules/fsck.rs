@@ -1,4 +1,4 @@
-//! Fsck: what it finds in passes of a few rows, and repairs that the end-to-end tests do not reach.
+//! Fsck: passes over a few rows at a time, and repairs that the end-to-end tests do not reach.
 
 use crate::index::{accept, ask};
 use crate::test_world::*;
@@ -18,7 +18,7 @@ fn unreachable() -> PageState {
     PageState::Rejected { reason: Rejection::HostUnavailable("held".into()) }
 }
 
-/// A world with twelve published pages.
+/// Returns a world with twelve published pages.
 async fn published() -> TestWorld {
     let world = TestWorld::new();
     for n in 0..12 {
@@ -96,5 +96,5 @@ async fn a_hit_of_a_page_that_is_still_open_is_hidden_without_a_tombstone() {
     let manifest = world.blobs.get("manifests/2026.json").await.unwrap().unwrap();
     let manifest = Manifest::from_json(&manifest.bytes).unwrap();
     let has_tombstone = [1, 2].map(|n| manifest.tombstones.contains(&page(&url(n))));
-    assert_eq!(has_tombstone, [false, true], "a decision is for good");
+    assert_eq!(has_tombstone, [false, true], "a final decision leaves a tombstone");
 }

@@ -1,4 +1,4 @@
-//! Back catalogues that are made to cost: each takes a bounded number of calls and rows, and its end has a reason.
+//! Back catalogues that are made to cause cost: each takes a bounded number of calls and rows, and ends with a reason.
 
 use crate::backfill::{addresses, begin, day, index, keep, link, post, posts, reason, row, rss, run, sitemap};
 use crate::test_world::*;
@@ -8,25 +8,24 @@ use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 
 const MAP: &str = "https://example.org/sitemap.xml";
-/// More than the row of a backfill with the most lists and hashes needs, in bytes.
+/// Number of bytes that exceeds the row of a backfill with the most lists and hashes.
 const ROW_BYTES: usize = 16 * 1024;
-/// More than a sitemap may be, in bytes.
+/// Number of bytes that exceeds the limit for a sitemap.
 const TOO_LARGE: usize = 51 << 20;
 
-/// A site without a feed whose back catalogue is asked for.
+/// Adds a site without a feed and requests its back catalogue.
 async fn site(world: &TestWorld, request: BackfillRequest) {
     world.with_site(HOME, SiteState::Feedless { reason: "none".into() }).await;
     begin(world, HOME, request).await;
 }
 
-/// Serves bytes as a sitemap.
 fn serve(world: &TestWorld, body: Vec<u8>) {
     let mut reply = text(body);
     reply.headers.content_type = Some("text/xml".to_owned());
     world.web.keep(MAP, reply);
 }
 
-/// Makes a backfill one that has read as many documents as it may.
+/// Sets the number of documents that a backfill has read to the maximum.
 async fn exhaust(world: &TestWorld, of: &str) {
     let key = key_of(&key(of)).unwrap();
     world
@@ -55,7 +54,7 @@ async fn m49_a_sitemap_of_a_million_addresses_costs_one_call_and_the_budget_of_t
     assert!((400..=500).contains(&row.sent) && addresses(&sent).len() as u64 == row.sent && most <= 20, "{row:?}");
     assert!(row.outcome.as_ref().is_some_and(|why| why.contains("larger than a sitemap may be")), "{row:?}");
     assert_eq!(world.calls(CallKind::Sitemap).len(), 1);
-    // Nothing is lost: what was not sent is listed.
+    // No page is lost: the pages that were not sent are in the lists.
     let left: u64 =
         row.lists.iter().filter(|list| list.object.contains("pages")).map(|l| u64::from(l.count - l.done)).sum();
     assert_eq!(left + row.sent, 50_000);
@@ -86,7 +85,7 @@ async fn m49_a_sitemap_that_is_too_large_or_a_gzip_bomb_gives_what_comes_first_a
         assert!(addresses(&sent) == posts(30));
         let row = row(&world, HOME).await;
         assert!(reason(&row).contains("sitemap.xml: it is larger than a sitemap may be"), "{}", reason(&row));
-        assert_eq!(world.calls(CallKind::Sitemap).len(), 2, "the usual addresses");
+        assert_eq!(world.calls(CallKind::Sitemap).len(), 2, "only the usual URLs are called");
     }
     let garbage = |times| gzip("", times);
     for (answer, why) in [
@@ -108,7 +107,7 @@ async fn m49_a_sitemap_that_is_too_large_or_a_gzip_bomb_gives_what_comes_first_a
 async fn m49_indexes_of_sitemaps_in_circles_and_below_each_other_without_end_are_left_at_a_depth() {
     let world = TestWorld::new();
     let map = |name: String| format!("{HOME}{name}.xml");
-    // Three that name each other, and a tree in which each index names two more.
+    // Three indexes name each other, and in a tree of indexes each names two more.
     keep(&world, MAP, "text/xml", index(["a", "b", "t-"].map(|name| map(name.into())).into_iter()));
     keep(&world, &map("a".into()), "text/xml", index([MAP.into(), map("b".into())].into_iter()));
     keep(&world, &map("b".into()), "text/xml", index([map("a".into()), MAP.into()].into_iter()));
@@ -182,7 +181,7 @@ async fn m49_dates_in_the_future_and_before_the_web_date_no_page_and_leave_none_
 async fn m49_documents_without_end_that_say_they_are_ever_older_cost_the_budget_of_the_day_and_end() {
     let world = TestWorld::new();
     for n in 0..600 {
-        // The same page again and again, each time by another name and of an earlier day.
+        // The feed lists the same page again and again, each time with another id and an earlier date.
         let item = format!(
             "<item><title>{n}</title><link>{}</link><guid>g{n}</guid><pubDate>{}</pubDate></item>",
             post(0),

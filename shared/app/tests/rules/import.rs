@@ -1,4 +1,4 @@
-//! Pages of others go the same way as ours, without a call.
+//! Imported pages are processed like crawled ones, without a call.
 
 use crate::revision::document;
 use crate::test_world::*;
@@ -7,7 +7,7 @@ use curlew_policy::site::exclusions::{Exclusions, Lists};
 
 const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";
 
-/// A page of others with this in its head.
+/// Returns a page for import with this markup in its head.
 fn foreign(url: &str, head: &str) -> ForeignPage {
     let body = String::from_utf8(document(url).body.to_vec()).unwrap();
     let body = body.replace("<head>", &format!("<head>{head}"));
@@ -53,7 +53,7 @@ async fn foreign_pages_are_accepted_once() {
     assert!(before.iter().any(|key| key.starts_with("raw/")));
     assert_eq!(take(&world, pages.clone()).await, vec![ImportOutcome::Known; 5], "a second import changes nothing");
     assert_eq!(objects().await, before);
-    // What was removed does not come back.
+    // A page that was removed does not come back.
     let program = world.program();
     program.library.removal.remove(&page(A), Gone::NotFound).await.unwrap();
     assert_eq!(take(&world, vec![pages[0].clone()]).await, [ImportOutcome::Known]);
@@ -88,7 +88,7 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
         codes(take(&world, pages).await),
         ["blocked", "excluded", "address", "address", "noindex", "preference"]
     );
-    assert_eq!(world.state("https://example.org/licensed").await, None, "nothing is written of it");
+    assert_eq!(world.state("https://example.org/licensed").await, None, "no row is written");
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,7 +103,7 @@ async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_w
     world.web.serve("https://example.org/feed", "application/rss+xml", rss(&items));
     world.serve_page(new, "");
     let program = world.program();
-    // As where a read of a row costs more than a call.
+    // This imitates a store where reading a row costs more than a call.
     let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(6);
     let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.crawler.discover };
     discover.run(&Envelope::new(DiscoverJob::new(key(home), home.into()))).await.unwrap();

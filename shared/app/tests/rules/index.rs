@@ -7,12 +7,12 @@ use curlew_catalog::results::{FindError, SearchResults};
 use curlew_people::fsck::Damage;
 use curlew_search::Manifest;
 
-/// A page that has passed extraction: its record in a segment of its own, and its row.
+/// Adds a page that has passed extraction: its record in a segment of its own, and its row.
 pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId {
     accept_on(world, "example.org", name, text).await
 }
 
-/// The same of any host.
+/// Adds a page of this host that has passed extraction.
 pub(crate) async fn accept_on(world: &TestWorld, of: &str, name: &str, text: &str) -> PageId {
     let url = format!("https://{of}/{name}");
     let record = Record {
@@ -25,7 +25,7 @@ pub(crate) async fn accept_on(world: &TestWorld, of: &str, name: &str, text: &st
     accept_record(world, record).await.0
 }
 
-/// The same of a record. Returns the page, and the place of its record.
+/// Adds an accepted page with this record. Returns the page, and the location of its record.
 async fn accept_record(world: &TestWorld, record: Record) -> (PageId, Location) {
     let now = world.now();
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
@@ -58,8 +58,8 @@ async fn go_to(world: &TestWorld, day: &str) {
     world.sleep_until(to).await;
 }
 
-/// Returns the objects that contain one of some words, in full or as a stem; also within the zstd frames of records and
-/// splits.
+/// Returns the keys of the objects that contain one of the words, in full or as a stem. The zstd frames of records and
+/// splits are searched, too.
 pub(crate) async fn traces(world: &TestWorld, words: &[&str]) -> Vec<String> {
     let mut found = vec![];
     for key in world.blobs.list("", None, 100_000).await.unwrap() {
@@ -86,7 +86,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     let mut ids = Vec::new();
     for step in 0..3 * 365 {
         ids.push(accept(&world, &format!("p{step}"), "A curlew probes the mud.").await);
-        // The sampler finds that one in twenty is gone after a while.
+        // After a while a re-check finds that one page in twenty is gone.
         if step % 20 == 19 {
             removal(&world).remove(&ids[step - 15], Gone::NotFound).await.unwrap();
         }
@@ -98,13 +98,13 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
         world.sleep(Millis::from_hours(8)).await;
     }
     assert_eq!(world.now().year(), 2028);
-    // New Year: current pages are found as before, and the next year's first publishing includes the last hours.
+    // At New Year current pages are still found, and the next year's first publishing includes the last hours.
     ids.push(accept(&world, "of-2028", "A curlew probes the mud.").await);
     for year in [2027, 2028] {
         let done = world.index().publish(year).await.unwrap();
         (all.added, all.rewritten, all.purged) =
             (all.added + done.added, all.rewritten + done.rewritten, all.purged + done.purged);
-        assert!(ask(&world, "curlew").await.total >= 1_095 - 54, "no gap");
+        assert!(ask(&world, "curlew").await.total >= 1_095 - 54, "there must be no gap");
     }
     let done = world.index().refresh(2027).await.unwrap();
     (all.rewritten, all.purged) = (all.rewritten + done.rewritten, all.purged + done.purged);
@@ -112,7 +112,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     assert_eq!(ask(&world, "curlew").await.total, 1_096 - 54);
     assert_eq!(manifest(&world, 2027).await.tombstones.len(), 0);
     let rewrites = all.rewritten as f64 / all.added as f64;
-    // At present a page is rewritten 4.1 times on average after it was first written.
+    // With the present code a page is rewritten 4.1 times on average after it was first written.
     assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
     assert!(most <= 26, "{most}");
     // A day later only listed objects are left.
@@ -122,7 +122,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     }
     assert_eq!(world.keys("splits/").await.len(), 2);
     let again = world.index().refresh(2027).await.unwrap();
-    assert_eq!((again.rewritten, again.purged), (0, 0), "there is nothing left to do");
+    assert_eq!((again.rewritten, again.purged), (0, 0), "a second refresh has nothing to do");
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,7 +131,7 @@ async fn two_indexers_at_once_publish_each_page_once() {
     for n in 0..6 {
         accept(&world, &format!("a{n}"), "A curlew.").await;
     }
-    // One indexer has listed the segments when the other comes with one more.
+    // One indexer has listed the segments when the other one comes, with one segment more.
     let (one, two) = (world.index(), world.index());
     let later = async {
         accept(&world, "late", "A curlew.").await;
@@ -158,7 +158,7 @@ async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
     let three = world.keys("splits/2026/").await;
     assert_eq!(three.len(), 4);
     world.index().refresh(2026).await.unwrap();
-    assert_eq!(world.keys("splits/2026/").await.len(), 5, "whoever reads may go on");
+    assert_eq!(world.keys("splits/2026/").await.len(), 5, "readers must be able to finish");
     world.sleep(Millis::from_hours(25)).await;
     world.publish().await;
     let left = world.keys("splits/2026/").await;
@@ -179,7 +179,7 @@ async fn a_year_without_a_page_is_neither_written_nor_counted() {
         world.index().publish(year).await.unwrap();
     }
     assert_eq!(world.keys("manifests/").await, ["manifests/2026.json"]);
-    // A program of before has written one all the same, and there may be pages to hide in a year that has no others.
+    // An earlier program has written such a manifest nevertheless, and a year without pages may have pages to hide.
     let hidden = Manifest::new(2020).with_tombstones([page(B)]);
     for empty in [Manifest::new(2019), hidden] {
         world.blobs.put(&format!("manifests/{}.json", empty.year), empty.to_json().into()).await.unwrap();
@@ -209,7 +209,7 @@ async fn a_pasted_address_finds_its_page() {
         assert_eq!(found.hits[0].url, "https://example.org/2026/tide", "{typed}");
         assert_eq!(found.total, 1, "{typed}");
     }
-    assert_eq!(ask(&world, "https://example.org/other tide").await.total, 0, "words beside it are looked for");
+    assert_eq!(ask(&world, "https://example.org/other tide").await.total, 0, "an address beside words is text");
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,12 +222,12 @@ async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
     world.publish().await;
     assert_eq!(ask(&world, "xylomarimbula").await.total, 1);
     removal(&world).remove(&gone, Gone::Gone).await.unwrap();
-    assert_eq!(ask(&world, "xylomarimbula").await.total, 0, "by the very next query");
+    assert_eq!(ask(&world, "xylomarimbula").await.total, 0, "the very next query must not find the page");
     assert_eq!(ask(&world, "xylomarimbul").await.suggestion, None);
 
     let words = ["xylomarimbul", "quillfeath"];
-    assert_eq!(traces(&world, &words).await.len(), 1, "the split, until it is written anew");
-    // Refreshed by hand at once, by schedule after a while; the old split is deleted a day later.
+    assert_eq!(traces(&world, &words).await.len(), 1, "only the split has the text, until it is rewritten");
+    // The year is refreshed at once by hand, or after a while by schedule. The old split is deleted a day later.
     world.index().refresh(2026).await.unwrap();
     world.sleep(Millis::from_hours(25)).await;
     world.publish().await;
@@ -309,7 +309,7 @@ async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
     };
     let (_, lost) = accept_record(&world, record(B, None)).await;
     accept(&world, "a", text).await;
-    // A record that replaces the damaged one is published all the same.
+    // A record that replaces the damaged one is published nevertheless.
     accept_record(&world, record(C, Some(&lost))).await;
     world.blobs.put(lost.segment.as_str(), vec![7; 100].into()).await.unwrap();
     let counts =

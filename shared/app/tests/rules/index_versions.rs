@@ -1,5 +1,5 @@
-//! A finder over an index that changes while it is kept: parts of another version are left out, which is said, and what
-//! is gone is not found.
+//! A finder over an index that changes meanwhile. It leaves out parts of another version and says so, and it does not
+//! find pages that are gone.
 
 use crate::index::{accept, removal};
 use crate::test_world::*;
@@ -9,12 +9,12 @@ use curlew_search::FORM;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Days on which something is published, each of which makes a split.
+/// Number of days with a publishing; each makes a split.
 const DAYS: usize = 6;
-/// Key of the manifest of those days.
+/// Key of the manifest of these days.
 const MANIFEST: &str = "manifests/2026.json";
 
-/// A store with two pages of each day, and a finder that has searched them.
+/// Returns a store with two pages of each day, and a finder that has searched them.
 async fn searched() -> (TestWorld, Finder) {
     let world = TestWorld::new();
     for day in 0..DAYS {
@@ -47,7 +47,7 @@ async fn change_manifest(blobs: &dyn Blobs, change: impl FnOnce(&mut Value)) {
 #[tokio::test(start_paused = true)]
 async fn splits_of_a_newer_format_are_left_out_and_that_is_said() {
     let (world, finder) = searched().await;
-    // As after a way back from a version that has written two splits of its own.
+    // This imitates a downgrade from a version that has written two splits of its own.
     let mut newer = 0;
     change_manifest(&*world.blobs, |manifest| {
         for split in manifest["splits"].as_array_mut().unwrap().iter_mut().take(2) {
@@ -60,7 +60,7 @@ async fn splits_of_a_newer_format_are_left_out_and_that_is_said() {
         let found = find(finder, "curlew").await;
         assert_eq!((found.total, found.unsearched), (2 * DAYS as u64 - newer, newer));
         assert_eq!(found.hits.len() as u64, found.total);
-        // Of what it does not search, nobody knows whether it matches.
+        // A finder cannot know whether the splits that it leaves out would match.
         assert_eq!(find(finder, "zzzzz").await.unsearched, newer);
         assert!(found.unsearched_years.is_empty());
     }
@@ -82,13 +82,13 @@ async fn a_year_whose_manifest_has_a_newer_version_is_left_out_and_that_is_said(
     change_manifest(&*world.blobs, |manifest| manifest["version"] = 2_u32.into()).await;
     for finder in [&finder, &new_finder(&world)] {
         let found = find(finder, "curlew").await;
-        assert_eq!((found.total, found.unsearched), (0, 0), "what was read before does not stand in for it");
+        assert_eq!((found.total, found.unsearched), (0, 0), "an earlier manifest must not replace the newer one");
         assert_eq!(found.unsearched_years, [2025, 2026]);
     }
     world.blobs.put(MANIFEST, before).await.unwrap();
     let found = find(&finder, "curlew").await;
     assert_eq!((found.total, found.unsearched_years), (2 * DAYS as u64, vec![2025]));
-    // Damage is no other version.
+    // Damage is not the same as another version.
     world.blobs.put(MANIFEST, "{".into()).await.unwrap();
     let failed = finder.find("curlew", Start::Offset(0), 20).await;
     assert!(matches!(failed, Err(FindError::Port(PortError::Corrupt { .. }))), "{failed:?}");
@@ -100,19 +100,19 @@ async fn nothing_gone_is_found_by_a_finder_that_has_known_it() {
     let total = async || find(&finder, "curlew").await.total;
     let late = accept(&world, "late", "A curlew that is late.").await;
     world.publish().await;
-    assert_eq!(total().await, 13, "a split that it has not known");
+    assert_eq!(total().await, 13, "the finder must read the new split");
     removal(&world).remove(&late, Gone::Gone).await.unwrap();
     let found = find(&finder, "curlew").await;
     assert!(found.total == 12 && found.hits.iter().all(|hit| !hit.url.contains("late")), "{found:?}");
     assert_eq!(find(&finder, "late").await.suggestion, None);
-    // Splits are merged, and those that it has open are deleted.
+    // Splits are merged, and the ones that the finder has open are deleted.
     world.index().refresh(2026).await.unwrap();
     world.sleep(Millis::from_days(3)).await;
     world.publish().await;
     assert_eq!(total().await, 12);
     let block = async |text: &str| world.blobs.put("hidden-hosts.json", text.to_owned().into()).await.unwrap();
     block(r#"{"hosts": ["example.org"]}"#).await;
-    assert_eq!(total().await, 0, "by the very next query");
+    assert_eq!(total().await, 0, "the very next query must hide the host");
     block(r#"{"hosts": []}"#).await;
     assert_eq!(total().await, 12);
 }

@@ -1,4 +1,4 @@
-//! Interstitials: a wall in place of all pages removes none of them and rejects none for good.
+//! Interstitials: a wall in place of all pages removes no page, and rejects no page for good.
 
 use crate::index::{accept, ask};
 use crate::test_world::*;
@@ -14,7 +14,7 @@ const URLS: [&str; 5] = [
 pub(crate) const TEXT: &str =
     "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay.";
 
-/// Returns a text that is unique to the page of this name.
+/// Returns a text that is unique to the page with this name.
 pub(crate) fn own(name: &str) -> String {
     format!("{} On {name} it sings, {}", TEXT, format!("{name} and more {name}, ").repeat(9))
 }
@@ -24,7 +24,8 @@ pub(crate) fn document(title: &str, head: &str, text: &str) -> Reply {
     html_reply(body)
 }
 
-/// Returns a challenge as walls show it: status 200, one text, a new number each time, and a `noindex` directive.
+/// Returns a typical challenge page: status 200, always the same text, a new number each time, and a `noindex`
+/// directive.
 pub(crate) fn wall(n: usize) -> Reply {
     let text = format!("Making sure you are not a bot. Your request 8f{n}c3 is being looked at.");
     document("One moment", "<meta name=robots content=\"noindex,nofollow\">", &text)
@@ -50,7 +51,7 @@ fn show(world: &TestWorld, reply: impl Fn(usize, &str) -> Reply) {
     }
 }
 
-/// Runs every visit that comes due within some days, in order, and applies the verdicts as the program does.
+/// Runs every visit that comes due within some days, in order, and settles the jobs as the program does.
 async fn days(world: &TestWorld, days: u64) {
     let end = world.now() + Millis::from_days(days);
     while world.now() < end {
@@ -90,9 +91,9 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
         days(&world, 60).await;
         assert_eq!((left(&world).await, ask(&world, "curlew").await.total), (5, 5), "noindex: {with_noindex}");
         let (_, later) = held(&world).await.unwrap();
-        assert!(later > length, "it is asked again less and less often");
+        assert!(later > length, "the host is called less and less often");
 
-        // The wall is taken down: the next look finds each page again, and nothing is held any more.
+        // The wall is taken down: the next re-check finds each page again, and the host is no longer held.
         show(&world, |_, name| document(&format!("Page {name}"), "", &own(name)));
         world.sleep(Millis::from_days(20)).await;
         recheck_all(&world).await;
@@ -123,7 +124,7 @@ async fn a_noindex_for_the_whole_site_is_obeyed_at_once_when_three_pages_say_so(
     let noindex = "<meta name=robots content=noindex>";
     show(&world, |_, name| document(&format!("Page {name}"), noindex, &own(name)));
     recheck_all(&world).await;
-    assert_eq!(left(&world).await, 2, "the first two tell of themselves alone, and wait for a second look");
+    assert_eq!(left(&world).await, 2, "the first two pages wait for a second look");
     days(&world, 3).await;
     assert_eq!((left(&world).await, held(&world).await), (0, None));
     assert_eq!(world.gone(&url("a")).await, Some(Gone::Noindex));
@@ -154,7 +155,7 @@ async fn soft_404s_among_pages_that_are_there_are_removed_one_by_one() {
     });
     recheck_all(&world).await;
     days(&world, 4).await;
-    assert_eq!(left(&world).await, 3, "no page has shown its own text after the last one of them");
+    assert_eq!(left(&world).await, 3, "no page has shown its own text after the last of them");
     recheck_all(&world).await;
     days(&world, 9).await;
     assert_eq!((left(&world).await, held(&world).await), (2, None));
@@ -194,7 +195,7 @@ async fn new_pages_behind_a_wall_wait_and_are_taken_in_when_it_is_gone() {
         assert_eq!(held(&world).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
         let waiting = world.queued(QueueName::Fetch).await;
         let items = |job: &Job| job.deferrals == 0 && visited(job).len() > 1;
-        assert_eq!(waiting.len(), 2, "what came before it was known waits as well");
+        assert_eq!(waiting.len(), 2, "pages that came before the wall was known wait, too");
         assert!(waiting.iter().all(|(job, due)| items(job) && due.since(world.now()) >= Millis::from_hours(71)));
         let text = format!("<p>{}</p>", TEXT.repeat(4));
         show(&world, |_, name| Reply {
@@ -221,8 +222,8 @@ async fn short_pages_that_each_say_something_else_are_rejected_and_hold_nothing(
     assert!(world.now() > Timestamp::EPOCH);
 }
 
-/// Whatever pages answer at two looks: a removed page was confirmed or answered 404, and one text in place of all pages
-/// removes nothing.
+/// Whatever pages answer at two looks, a page is removed only if the removal was confirmed or the page answered 404.
+/// One text in place of all pages removes nothing.
 #[tokio::test(start_paused = true)]
 async fn pages_leave_the_index_only_for_a_reason_that_lasts() {
     let answer = |kind: usize, n: usize, name: &str| match kind {

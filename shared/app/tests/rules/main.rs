@@ -1,4 +1,4 @@
-//! The rules of the stages, one by one, over ports in memory and a web that fits into a test.
+//! Tests of the stages' rules, one by one, over in-memory ports and a small web.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -162,7 +162,7 @@ async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_
         (Ok(text(short(0))), vec![A, B]),
         (Ok(text(refresh(0))), vec![A, B]),
         (Ok(by_header), vec![A, B]),
-        // What can be read until then may be meant to be.
+        // A page that leads on only after some seconds may be meant to be read.
         (Ok(text(html(&refresh(3)))), vec![A]),
         (moved(302, "/c"), vec![A, C]),
     ] {
@@ -171,7 +171,7 @@ async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_
         world.web.serve(C, "text/html", short(0));
         world.serve_page(B, "");
         world.visit(&[A]).await;
-        // The home page is asked whether a wall stands in place of so short a page.
+        // The home page is called to check whether a wall replaces so short a page.
         let calls = world.calls(CallKind::Page).into_iter().map(|call| call.url);
         let urls: Vec<String> = calls.filter(|url| url != HOME).collect();
         assert_eq!(urls, called);
@@ -232,11 +232,11 @@ async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_
     assert!(world.calls(CallKind::Image).is_empty());
     world.extract_all().await;
     let (images, _) = world.only_visit().await;
-    assert_eq!((&images.host, images.items.len()), (&host("images.example"), 1), "both pages show the same image");
+    assert_eq!((&images.host, images.items.len()), (&host("images.example"), 1), "both pages have the same image");
     world.fetch(&images).await;
     assert_eq!(world.calls(CallKind::Image).len(), 1);
     world.fetch(&images).await;
-    assert_eq!(world.calls(CallKind::Image).len(), 1, "it is not there, and is not asked for again");
+    assert_eq!(world.calls(CallKind::Image).len(), 1, "a missing image is not called again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,8 +263,8 @@ async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_e
         assert_eq!(world.state(A).await, Some(gone.map_or(row.state, |reason| PageState::Gone { reason })));
         if gone.is_some() {
             let left = world.blobs.get(&segment).await.unwrap().unwrap().bytes;
-            assert_eq!(left.len(), length, "offsets stay");
-            assert!(left[8..].iter().all(|b| *b == 0), "and the text is gone");
+            assert_eq!(left.len(), length, "offsets must stay");
+            assert!(left[8..].iter().all(|b| *b == 0), "the text must be erased");
             assert_eq!(world.keys("audit/").await.len(), 1);
         }
     }
@@ -297,7 +297,7 @@ async fn a_page_without_an_image_is_taken_where_images_are_optional_and_else_rej
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
     let world = TestWorld::of_feed().await;
-    // Noise does not compress, so that the document is too large for a message.
+    // Noise does not compress, so the document is too large for a message.
     let noise: String =
         (0..500_000_u64).map(|n| char::from(b'a' + (curlew_policy::chance::mix(n) % 26) as u8)).collect();
     let head = format!("<meta property=\"og:image\" content=\"https://example.org/i.png\"><!-- {noise} -->");
@@ -312,7 +312,7 @@ async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
     assert!(world.is_accepted(A).await);
     assert_eq!(world.keys("segments/").await.len(), 1);
     assert!(world.keys("bodies/").await.is_empty());
-    assert_eq!(world.publish().await.added, 1, "both frames are there, one counts");
+    assert_eq!(world.publish().await.added, 1, "there are two frames, and one of them counts");
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,7 +321,7 @@ async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
     world.serve_page(A, IMAGE);
     world.crawl(&[A]).await;
     let (written, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
-    // As it was between writing the segment and writing the row.
+    // The row is set to its state between the segment's write and its own.
     let seen = world.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
     world.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();
     assert_eq!(world.index().years().await.unwrap(), [2026]);

@@ -1,4 +1,4 @@
-//! Requests by a person: a poll before its time, and the reason why a site yielded nothing.
+//! Requests by a person: a poll before its time, and the reason why a site led to no feed.
 
 use crate::test_world::*;
 
@@ -9,7 +9,7 @@ async fn ask(world: &TestWorld) -> Verdict {
     world.poll_stage().run(&job).await.unwrap()
 }
 
-/// Returns the number of calls of the feed when it is asked for this many minutes after the last step.
+/// Waits for this many minutes, requests a poll, and returns the number of calls of the feed.
 async fn called_after(world: &TestWorld, minutes: u64) -> usize {
     world.sleep(Millis::from_mins(minutes)).await;
     let before = world.calls(CallKind::Feed).len();
@@ -22,14 +22,14 @@ async fn a_person_may_have_a_feed_polled_before_its_time_but_not_again_within_fi
     let world = TestWorld::of_feed().await;
     world.web.keep(FEED, tagged(ITEM, "\"1\""));
     world.poll(0).await;
-    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "the schedule has its floor");
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "a scheduled poll must respect the floor");
     let mut called = vec![];
     for minutes in [1, 5, 0, 1, 2, 2, 6] {
         called.push(called_after(&world, minutes).await);
     }
     assert_eq!(called, [0, 1, 0, 0, 0, 1, 1]);
-    assert!(world.calls(CallKind::Feed).iter().skip(1).all(|call| !call.validators.is_empty()), "conditional");
-    assert_eq!(world.queued(QueueName::Poll).await, [], "nothing is left behind");
+    assert!(world.calls(CallKind::Feed).iter().skip(1).all(|call| !call.validators.is_empty()), "conditional polls");
+    assert_eq!(world.queued(QueueName::Poll).await, [], "no job may be left");
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,9 +139,9 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         let paused_until = world.site(wrong).await.not_before;
         assert!(paused_until > world.now());
         suggest.offered(right).await.unwrap();
-        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "a visitor does not decide");
+        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "a visitor may not replace an address");
         suggest.sites(&[right.into(), wrong.into()]).await.unwrap();
-        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "both were meant");
+        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "both addresses were named at once");
         suggest.site(right, true).await.unwrap();
         assert_eq!(world.site(wrong).await.state, replaced);
         let calls = world.web.calls().len();
@@ -154,7 +154,7 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         assert!(matches!(world.site(right).await.state, SiteState::Working { .. }));
         assert!(world.web.calls()[calls..].iter().all(|call| call.url.as_str().starts_with(right)));
         suggest.site(wrong, true).await.unwrap();
-        assert_eq!(world.site(wrong).await.state, replaced, "the other one works");
+        assert_eq!(world.site(wrong).await.state, replaced, "the other address works");
     }
 }
 
@@ -170,7 +170,7 @@ async fn an_address_gives_way_to_its_other_one_before_it_was_tried() {
     suggest.feed(&http, true).await.unwrap();
     suggest.feed(FEED, true).await.unwrap();
     assert!(world.feed_at(&http).await.is_some_and(|feed| feed.gone) && !world.feed().await.gone);
-    // A site that worked once, and is looked at anew, was reached.
+    // A site that worked once, and whose discovery is repeated, was reached.
     world.change_site(HOME, |site| site.not_before = world.now()).await;
     suggest.site(HTTP_HOME, true).await.unwrap();
     assert_eq!(world.site(HOME).await.state, SiteState::Waiting);

@@ -1,5 +1,5 @@
-//! Acts of operators, and the lists that they see: each act leaves an entry in the audit log, lists come in parts,
-//! sessions end.
+//! Actions of operators, and the lists that they see: each action leaves an entry in the audit log, lists come in
+//! parts, and sessions end.
 
 use crate::test_world::*;
 use curlew_people::actions::HoldLift;
@@ -8,7 +8,7 @@ use curlew_people::site_table::SiteOrder;
 use curlew_people::watches::WatchError;
 use curlew_policy::politeness::admission;
 
-/// Returns the audit log, oldest entry first: what, about, the reason and the note.
+/// Returns the audit log, the oldest entry first: the action, its subject, the reason and the note.
 async fn log(program: &Program) -> Vec<(String, String, String, Option<String>)> {
     let entries = program.desk.actions.log.latest(100).await.unwrap();
     assert!(entries.iter().all(|entry| entry.by == "ana"));
@@ -56,7 +56,7 @@ async fn a_hold_has_an_end_and_lifting_it_leaves_what_the_host_has_brought_about
     let state = async || world.hosts.list(None, 9).await.unwrap()[0].1.clone();
     program.desk.actions.hold("ana", "www.example.org", Millis::from_days(100_000)).await.unwrap();
     let until = state().await.left_alone_until.unwrap();
-    assert_eq!(until, world.now() + Millis::from_days(366), "a hold is not for ever");
+    assert_eq!(until, world.now() + Millis::from_days(366), "a hold must end");
     let own = world.now() + Millis::from_days(3);
     update_host(world.hosts.as_ref(), &host("example.org"), |known| (held_by_its_answers(known, own), ()))
         .await
@@ -153,7 +153,7 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
     for n in 0..4 {
         let url = format!("https://feeds.example.net/{n}");
         let mut feed = FeedSource::new(key(&url), Slot::from_hash(0), &url);
-        // The first two belong to a named site, the next one to a home page, the last one to nothing.
+        // The first two feeds belong to a named site, the third one to a home page, and the last one to nothing.
         feed.site = (n < 2).then(|| key(&site_url(0)));
         feed.link = (n == 2).then(|| "https://blog.example.com/".to_owned());
         feed.title = (n == 2).then(|| "Tidal Notes".to_owned());
@@ -176,7 +176,7 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
     assert_eq!(hosts("", SiteOrder::Host).await, all);
     assert_eq!(hosts("", SiteOrder::News).await[0], "site0.example.org");
     assert_eq!(hosts("", SiteOrder::Rejected).await[0], "site0.example.org");
-    assert_eq!(hosts("tidal", SiteOrder::Host).await, ["blog.example.com"], "by its title");
+    assert_eq!(hosts("tidal", SiteOrder::Host).await, ["blog.example.com"], "a feed is found by its title");
     let lines = lookup.site_table("e", SiteOrder::Host).await.unwrap().lines;
     let named = &lines[2];
     assert_eq!((named.feeds, named.pages.rejected["no_image"], named.state.as_str()), (2, 2, ""));
@@ -185,7 +185,7 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
         (lines[1].state.as_str(), lines[3].state.as_str()),
         ("failed 1 time: it answered 500", "not looked at yet")
     );
-    // A block and a hold are found by the host.
+    // A block and a hold are found by host name.
     world.program().desk.actions.block("ana", "feeds.example.net").await.unwrap();
     world.program().desk.actions.hold("ana", "example.net", Millis::from_days(1)).await.unwrap();
     let state = lookup.host_state("feeds.example.net").await.unwrap().unwrap();
@@ -242,7 +242,7 @@ async fn held_hosts_and_screened_pages_are_found_among_the_others() {
         let rows = lookup.screened(host, None, 9).await.unwrap().rows;
         rows.into_iter().map(|row| row.url).collect::<Vec<_>>()
     };
-    assert_eq!(urls(Some("example.org")).await, [A], "what an operator allowed is not listed");
+    assert_eq!(urls(Some("example.org")).await, [A], "a page that an operator allowed is not listed");
     assert_eq!(urls(None).await.len(), 2);
 }
 
@@ -258,27 +258,27 @@ async fn a_token_begins_one_session_which_ends_by_age_by_idleness_and_by_command
     assert_eq!(sessions.begin(b"late", b"s0").await.unwrap(), None);
     sessions.issue(b"token", "ana").await.unwrap();
     assert_eq!(sessions.begin(b"token", b"s1").await.unwrap(), name);
-    assert_eq!(sessions.begin(b"token", b"s2").await.unwrap(), None, "a token is good once");
+    assert_eq!(sessions.begin(b"token", b"s2").await.unwrap(), None, "a token works once");
     assert_eq!(sessions.find(b"s2").await.unwrap(), None);
     for _ in 0..SESSION_VALID_FOR.0 / Millis::from_hours(1).0 {
         assert_eq!(sessions.find(b"s1").await.unwrap(), name);
         clock.sleep(Millis::from_hours(1)).await;
     }
-    assert_eq!(sessions.find(b"s1").await.unwrap(), None, "however much it is used");
+    assert_eq!(sessions.find(b"s1").await.unwrap(), None, "a session ends however much it is used");
 
     for (token, session) in [(b"t3", b"s3"), (b"t4", b"s4")] {
         sessions.issue(token, "ana").await.unwrap();
         assert_eq!(sessions.begin(token, session).await.unwrap(), name);
     }
     clock.sleep(IDLE_FOR).await;
-    assert_eq!(sessions.find(b"s3").await.unwrap(), None, "it was not used");
+    assert_eq!(sessions.find(b"s3").await.unwrap(), None, "an unused session ends");
     sessions.issue(b"t5", "ana").await.unwrap();
     sessions.begin(b"t5", b"s5").await.unwrap();
     sessions.issue(b"t6", "ana").await.unwrap();
     sessions.end(b"s4").await.unwrap();
     assert_eq!(sessions.end_all().await.unwrap(), 1);
     assert_eq!(sessions.find(b"s5").await.unwrap(), None);
-    assert_eq!(sessions.begin(b"t6", b"s6").await.unwrap(), None, "tokens end, too");
+    assert_eq!(sessions.begin(b"t6", b"s6").await.unwrap(), None, "tokens expire, too");
 
     blobs.put("sessions.json", b"{".to_vec().into()).await.unwrap();
     let corrupt = sessions.find(b"s5").await;

@@ -2,7 +2,7 @@
 
 use crate::test_world::*;
 
-/// A site of one page, read by a process in which all documents after the first few overrun.
+/// Returns a site with one page, in a process where all documents after the first `spared` ones overrun.
 fn world(spared: usize) -> TestWorld {
     let mut world = TestWorld::new();
     world.serve_page(A, "<meta property=\"og:image\" content=\"https://example.org/a.png\">");
@@ -24,7 +24,7 @@ fn is_limit(reason: &Option<Rejection>) -> bool {
 async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
     let world = world(0);
     assert_eq!(world.visit(&[A]).await, Verdict::Done);
-    assert!(world.calls(CallKind::Page).is_empty(), "nothing is called");
+    assert!(world.calls(CallKind::Page).is_empty(), "no page may be called");
     let waiting = world.queued(QueueName::Fetch).await;
     assert!(waiting.iter().any(|(_, due)| *due > world.now()), "the page waits: {waiting:?}");
 }
@@ -80,7 +80,7 @@ async fn a_page_that_overruns_when_it_is_checked_again_stays() {
     assert!(world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await.iter().all(Result::is_ok));
     let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
     assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
-    // Neither while its head is scanned, nor when its text is compared.
+    // The page stays both if its head overruns and if the comparison of its text does.
     for spared in [0, 1] {
         overrun_after(&mut world, spared);
         assert_eq!(world.recheck(A).await, Verdict::Done);

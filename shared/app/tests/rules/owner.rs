@@ -62,7 +62,7 @@ impl Town {
         own
     }
 
-    /// Runs the requested jobs, each when it is due.
+    /// Runs the requested jobs when they are due.
     async fn work(&self) {
         let (world, own) = (&self.world, self.own());
         for queue in [QueueName::Discover, QueueName::Remove] {
@@ -84,7 +84,7 @@ impl Town {
         answer
     }
 
-    /// Makes a request that is granted, and runs none of its jobs.
+    /// Makes a request, which must be granted, and runs none of its jobs.
     async fn begin(&self, request: OwnerRequest) {
         let outcome = self.owners().request(HOST, &challenge(1), request, true).await.unwrap();
         assert_eq!(outcome, RequestOutcome::Granted, "{request:?}");
@@ -99,18 +99,18 @@ impl Town {
         self.world.sleep(time).await;
     }
 
-    /// Returns what is told to a proven owner.
+    /// Returns the data that a proven owner sees.
     async fn held(&self) -> HostView {
         self.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap()
     }
 
-    /// Looks for a proof that is found neither in the file nor in the home page, for these reasons.
+    /// Checks for a proof, which must be found neither in the file nor in the home page, for these reasons.
     async fn fails(&self, file: Miss, meta: Miss) {
         let (found, misses) = self.look(1).await;
         assert_eq!((found, &misses[1..]), (None, &[(Way::File, file), (Way::Meta, meta)][..]));
     }
 
-    /// Looks for a proof; returns the way by which it was found, and the reasons why the others failed.
+    /// Checks for a proof. Returns the way by which it was found, and the reasons why the other ways failed.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
         self.pass(Millis::from_mins(1)).await;
         assert_eq!(self.request(n, OwnerRequest::Look).await, RequestOutcome::Granted);
@@ -151,13 +151,13 @@ async fn i05_i08_each_of_the_three_ways_proves_and_dns_costs_the_site_no_call() 
 
     town.world.web.serve(FILE, "text/plain", format!("{}\n", challenge(3)));
     assert_eq!(town.look(3).await, (Some(Way::File), vec![(Way::Dns, Miss::Other)]));
-    assert_eq!(town.world.calls(CallKind::Home).len(), 1, "the home page was not needed");
+    assert_eq!(town.world.calls(CallKind::Home).len(), 1, "the home page must not be called");
 
     let tag = format!("<html><head><meta name=\"curlew-challenge\" content=\"{}\"></head></html>", challenge(4));
     town.world.web.serve(HOME, "text/html", tag);
     let (found, misses) = town.look(4).await;
     assert_eq!((found, misses), (Some(Way::Meta), vec![(Way::Dns, Miss::Other), (Way::File, Miss::Other)]));
-    assert_eq!(town.look(5).await.0, None, "another claim is not proven by it");
+    assert_eq!(town.look(5).await.0, None, "the challenge proves no other claim");
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,12 +169,12 @@ async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dn
     let calls = town.world.web.calls().len();
     assert_eq!(town.request(50, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
     let claim = town.owners().claimed(HOST, &challenge(50)).await.unwrap().claim.unwrap();
-    assert_eq!((claim.proof, claim.misses), (None, vec![(Way::Dns, Miss::Absent)]), "and nothing is said of the rest");
+    assert_eq!((claim.proof, claim.misses), (None, vec![(Way::Dns, Miss::Absent)]), "the other ways are not reported");
     town.in_dns(51);
     assert_eq!(town.request(51, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
     assert_eq!(town.request(51, OwnerRequest::Block).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 0);
-    assert_eq!(town.world.web.calls().len(), calls, "the site was not called");
+    assert_eq!(town.world.web.calls().len(), calls, "the site must not be called");
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,9 +187,9 @@ async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
     town.world.web.answer(FILE, moved(302, "https://elsewhere.example/file"));
     town.world.web.answer(HOME, moved(302, "https://elsewhere.example/"));
     town.fails(Miss::Redirect, Miss::Redirect).await;
-    assert!(town.world.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
+    assert!(town.world.web.calls().iter().all(|call| call.url.starts_with(HOME)), "no other host may be called");
 
-    // A server that echoes what it is asked for, and one that answers 200 to everything.
+    // One server echoes the requested path, and one answers 200 to everything.
     let town = Town::new().await;
     town.world.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
     town.world.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
@@ -203,7 +203,7 @@ async fn a_proof_is_looked_for_with_all_manners() {
     town.world.web.serve(FILE, "text/plain", challenge(1).to_string());
     town.fails(Miss::Robots, Miss::Robots).await;
     town.in_dns(1);
-    assert_eq!(town.look(1).await.0, Some(Way::Dns), "a name server is no site");
+    assert_eq!(town.look(1).await.0, Some(Way::Dns), "a name server may be asked at any time");
 
     let town = Town::new().await;
     town.world.web.answer(FILE, Ok(status(429)));
@@ -253,7 +253,7 @@ async fn an_owner_is_told_what_is_kept() {
     assert_eq!(report.counts, BTreeMap::from([(ReportedState::Accepted, 2)]));
     assert_eq!(report.pages.len(), 2);
     assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
-    // The same request again at once would read all rows once more.
+    // Repeating the request at once would read all rows once more.
     assert!(matches!(town.request(1, OwnerRequest::Report).await, RequestOutcome::TooSoon(_)));
 }
 
@@ -262,7 +262,7 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let town = Town::proven().await;
     assert_eq!(town.found().await, 2);
     town.begin(OwnerRequest::Block).await;
-    assert_eq!(town.found().await, 0, "before any job has run");
+    assert_eq!(town.found().await, 0, "the block counts before any job has run");
     let kept = town.held().await;
     assert_eq!(kept.block, BlockedBy::Owner);
     assert!(matches!(town.world.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
@@ -291,7 +291,7 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     town.granted(OwnerRequest::Unblock).await;
     town.pass(Millis::from_mins(1)).await;
     town.granted(OwnerRequest::Forget).await;
-    // A queue may hand a job out twice.
+    // A queue may hand out a job twice.
     assert_eq!(late(OwnerRequest::Unblock).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Owner);
     assert!(town.world.host_state(HOST).await.is_blocked(HOST));
@@ -301,7 +301,7 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     accept(&town.world, "new", TEXT).await;
     assert_eq!(late(OwnerRequest::Forget).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Nobody);
-    assert!(town.world.is_accepted("https://example.org/new").await, "what came since was not meant");
+    assert!(town.world.is_accepted("https://example.org/new").await, "the request does not cover later pages");
 }
 
 #[tokio::test(start_paused = true)]
@@ -333,7 +333,7 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     town.pass(Millis::from_days(2)).await;
     town.world.publish().await;
     assert_eq!(traces(&town.world, &["probe", "worms"]).await, Vec::<String>::new());
-    // A visit that the owner asks for takes the feed up again, once the block is lifted.
+    // After the block is lifted, a visit that the owner requests revives the feed.
     town.granted(OwnerRequest::Unblock).await;
     town.granted(OwnerRequest::Visit).await;
     assert!(!town.world.feed().await.gone);
@@ -369,7 +369,7 @@ async fn i05_a_page_that_is_on_its_way_when_its_owner_has_all_forgotten_is_not_s
     town.granted(OwnerRequest::Forget).await;
     assert_eq!(world.program().run(job).await.unwrap(), Verdict::Done);
     assert_eq!(world.rejection(url).await, Some(Rejection::Blocked));
-    assert!(segments().await <= before, "nothing of it is stored");
+    assert!(segments().await <= before, "the page must not be stored");
 }
 
 #[tokio::test(start_paused = true)]
@@ -413,17 +413,17 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     let key = &world.keys("messages/").await[0];
     let stored = world.blobs.get(key).await.unwrap().unwrap().bytes;
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&stored).unwrap();
-    assert_eq!(fields.keys().collect::<Vec<_>>(), ["about", "address", "at", "reply_to", "text"], "and nothing else");
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["about", "address", "at", "reply_to", "text"], "no other fields");
     for n in 1..MESSAGES_A_DAY {
         assert_eq!(messages.take(&message(n)).await.unwrap(), MessageOutcome::Taken);
     }
     assert_eq!(messages.take(&message(9_999)).await.unwrap(), MessageOutcome::Full);
-    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "that one is there");
+    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a repeated message is already there");
     assert!(messages.close(&kept[0].0).await.unwrap() && !messages.close(&kept[0].0).await.unwrap());
     world.sleep(MESSAGES_KEPT).await;
     assert_eq!(messages.expire().await.unwrap(), 0);
     world.sleep(Millis::from_days(1)).await;
-    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a new day");
+    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a new day has a new allowance");
     let open = messages.open().await.unwrap();
     assert!(open.count == MESSAGES_A_DAY && open.oldest.is_some_and(|at| at < world.now()), "{open:?}");
     assert_eq!(messages.expire().await.unwrap(), MESSAGES_A_DAY - 1);
@@ -437,14 +437,14 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     let suggest = world.suggest();
     let mut taken = 0;
     for n in 0..50 {
-        // The same address again and again, and a new one each time, of one host.
+        // One address of the host is suggested again and again, and a new one each time.
         suggest.offered("https://example.org/same").await.unwrap();
         taken += usize::from(suggest.offered(&format!("https://sub{n}.example.org/{n}")).await.is_ok());
     }
-    assert_eq!(taken, 4, "with the first one, five");
+    assert_eq!(taken, 4, "five with the first suggestion");
     assert!(suggest.offered("https://other.example/").await.is_ok());
     assert!(world.web.calls().is_empty(), "nothing was fetched");
-    assert!(world.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
+    assert!(world.queued(QueueName::Discover).await.is_empty(), "no discovery is queued at once");
     world.sleep(Millis::from_days(1)).await;
     assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
 }
@@ -476,7 +476,7 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     assert_eq!((off.sent, world.web.calls().len(), off.due), (0, calls, world.now() + Millis::from_days(1)));
     assert!(off.note.is_some_and(|note| note.contains("turned it off")));
     assert!(town.held().await.is_without_history);
-    assert_eq!(town.found().await, 2, "nothing is hidden for it");
+    assert_eq!(town.found().await, 2, "turning the back catalogue off hides nothing");
     world.sleep(Millis(1)).await;
     town.granted(OwnerRequest::HistoryOn).await;
     assert_eq!(step().await.sent, 20);
@@ -488,7 +488,7 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     assert!(world.keys("backfill/").await.is_empty());
     let ended = row().await;
     assert!(matches!(ended.state, BackfillState::GivenUp { .. }));
-    // A step that was under way meanwhile has written its list; its job comes once more.
+    // A step that was under way meanwhile has written its list. Its job is handed out once more.
     world.blobs.put(&format!("backfill/{key}/1-pages-0-late.json.zst"), Bytes::from_static(b"late")).await.unwrap();
     let job = BackfillJob { backfill: key.clone(), url: ended.url, step: ended.step - 1 };
     assert!(matches!(backfills.run(&job).await.unwrap(), Verdict::Drop(_)));
@@ -506,14 +506,14 @@ async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
     let worker = Worker { stages: &program, queue: &mailbox, clock: clock.as_ref() };
     let mut runs = 0;
     while let Some((_, due)) = world.queued(QueueName::Discover).await.into_iter().next() {
-        // Another worker has the host again and again.
+        // Another worker holds the host's lease each time.
         let other = TestWorld::sharing(world);
         let _visit = other.politeness.open(&host(HOST), "another").await.unwrap();
         clock.sleep(due.since(world.now())).await;
         let deliveries = world.jobs.receive(QueueName::Discover, 1, Millis::from_hours(1), world.now()).await.unwrap();
         worker.deliver(QueueName::Discover, deliveries).await.unwrap();
         runs += 1;
-        assert!(runs <= 100, "it waits without end");
+        assert!(runs <= 100, "the job waits without end");
     }
     assert_eq!(runs, 21);
     let job = town.world.queued(QueueName::Remove).await;

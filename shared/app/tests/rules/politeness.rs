@@ -1,4 +1,4 @@
-//! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
+//! Politeness: the scope of holds, circuit breakers, our own outages, and blocks of public suffixes.
 
 use crate::test_world::*;
 use curlew_people::block::Blocks;
@@ -7,14 +7,14 @@ use curlew_policy::politeness::admission;
 use curlew_policy::rules::{CIRCUIT_FAILURES, VISIT_REST};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Empties the queue of visits; returns its jobs with their URLs and the time until each is due.
+/// Empties the queue of visits; returns the jobs, each with the time until it is due.
 async fn left(world: &TestWorld) -> Vec<(Job, Millis)> {
     let queued = world.queued(QueueName::Fetch).await;
     world.settle(QueueName::Fetch, 100, Timestamp::MAX).await;
     queued.into_iter().map(|(job, due)| (job, due.since(world.now()))).collect()
 }
 
-/// Runs the jobs that take up the pages of a host after its block; returns their number.
+/// Runs the jobs that fetch the pages of a host after its block; returns their number.
 async fn take_up(world: &TestWorld, program: &Program) -> usize {
     for runs in 0.. {
         let Some((job @ Job { work: Work::TakeUp(_), .. }, due)) =
@@ -48,7 +48,7 @@ async fn t19_a_call_whose_connection_was_closed_as_idle_is_made_once_more_after_
         let began = world.now();
         world.visit(&[A]).await;
         assert_eq!(world.called(A), 2, "{closed}");
-        // One pause after robots.txt, another one between the two.
+        // There is one pause after robots.txt, and another one between the two calls.
         assert!(world.now().since(began) >= world.politeness.rules.min_pause.saturating_mul(2), "{closed}");
         assert_eq!(world.host_state("example.org").await.hold, None);
         assert_eq!(!world.queued(QueueName::Extract).await.is_empty(), taken, "{closed}");
@@ -73,7 +73,7 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert_eq!((visited(refused), refused.deferrals), (vec![A], 1));
     assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
 
-    // A visit before that time does not call the URL, and the other URLs have their turn.
+    // A visit before that time does not call the URL, but calls the other URLs.
     world.sleep(*soon).await;
     let (mut both, rest) = (rest.as_visit(), refused.as_visit());
     both.work.items.splice(0..0, rest.work.items);
@@ -84,8 +84,8 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert!(hold.until.since(world.now()) >= Millis::from_hours(71));
 }
 
-/// One answer of these pages, images, feeds and targets of redirects, and for an hour nobody calls the host, whatever
-/// for.
+/// After one refusal or error of a page, an image, a feed or the target of a redirect, nobody calls the host for an
+/// hour, for any purpose.
 #[tokio::test(start_paused = true)]
 async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and_nothing_is_lost() {
     const IMAGE: &str = "https://example.org/i.png";
@@ -123,11 +123,11 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
             world.poll(0).await;
             assert!(world.feed().await.not_before <= rest && world.feed().await.failures == 0);
         }
-        assert_eq!(to_host(&world), made, "{code} {refused}: a call came within the hour");
+        assert_eq!(to_host(&world), made, "{code} {refused}: a call was made within the hour");
         let put_off = left(&world).await;
         assert_eq!(put_off.len(), 3, "{code} {refused}: {put_off:?}");
         for (job, wait) in &put_off {
-            assert_eq!(job.deferrals, many, "{code} {refused}: a rest counts against nobody");
+            assert_eq!(job.deferrals, many, "{code} {refused}: a rest must not count as a deferral");
             assert!(*wait <= most && *wait + Millis::from_mins(5) > most, "{wait:?}");
         }
         world.sleep(most).await;
@@ -138,7 +138,7 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
     }
 }
 
-/// Calls to the host key so far, those for robots.txt included.
+/// Returns the number of calls to the host key so far, including those for robots.txt.
 fn to_host(world: &TestWorld) -> usize {
     world.web.calls().iter().filter(|call| call.url.contains("example.org/")).count()
 }
@@ -166,7 +166,7 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
         assert_eq!(world.host_state("example.org").await.hold, None, "{n}");
         let mut waiting = left(&world).await;
         if n == 0 {
-            // The rest of the visit waits an hour and is fetched then.
+            // The rest of the visit waits an hour and is then fetched.
             let (rest, wait) = waiting.remove(0);
             world.sleep(wait).await;
             world.fetch(&rest).await;
@@ -191,14 +191,14 @@ async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first(
         world.sleep(Millis::from_mins(5)).await;
     }
     let held = world.host_state("example.org").await;
-    let hold = held.hold.unwrap_or_else(|| panic!("three pages are not the host's trouble"));
+    let hold = held.hold.unwrap_or_else(|| panic!("three broken pages must hold the host"));
     left(&world).await;
     world.sleep_until(hold.until).await;
     world.visit(&[A, C]).await;
-    assert_eq!((world.called(A), world.called(C)), (1, 1), "nothing is asked for that brought the hold");
+    assert_eq!((world.called(A), world.called(C)), (1, 1), "URLs that caused the hold must not be called");
     let waiting = left(&world).await;
     assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_mins(59) && *wait < Millis::from_hours(2)));
-    // Any other URL decides; from then on each answer counts for its own URL again.
+    // Any other URL decides. From then on each answer counts for its own URL again.
     let other = "https://example.org/d";
     world.serve_page(other, "");
     world.visit(&[other]).await;
@@ -235,7 +235,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
     world.web.answer(ROBOTS, Ok(status(404)));
     world.serve_page(A, "");
     let mut job = Job::new(visit("example.org", &[A], &new()));
-    // Two short waits, the second longer than the first.
+    // There are two short waits, the second one longer.
     for (least, most) in [(15, 17), (60, 67)] {
         world.fetch(&job).await;
         let (next, wait) = left(&world).await.pop().unwrap();
@@ -244,7 +244,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
         world.sleep(wait).await;
         job = next;
     }
-    // The third opens the circuit for a day; the probe fails and opens it for two.
+    // The third failure opens the circuit for a day. The probe fails and opens it for two days.
     for hours in [24, 48] {
         world.fetch(&job).await;
         let now = world.host_state("example.org").await;
@@ -254,7 +254,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
         world.sleep(wait).await;
         job = next;
     }
-    assert_eq!(world.web.calls().len(), 4, "each of them one call");
+    assert_eq!(world.web.calls().len(), 4, "one call for each job");
     world.fetch(&job).await;
     assert_eq!(world.state(A).await, Some(PageState::Pending));
     let now = world.host_state("example.org").await;
@@ -290,7 +290,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
     (0..40).for_each(|n| world.serve_page(&url(n), ""));
     let mut jobs: Vec<Job> = (0..40).map(|n| Job::new(visit(&name(n), &[url(n).as_str()], &new()))).collect();
     for round in 0.. {
-        assert!(round < 60, "it does not end: {}", jobs.len());
+        assert!(round < 60, "the jobs do not end: {}", jobs.len());
         let mut again = vec![];
         for job in std::mem::take(&mut jobs) {
             match world.fetch(&job).await {
@@ -321,7 +321,7 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     let world = TestWorld::new();
     let urls = ["https://anna.github.io/a", "https://ben.github.io/a", "https://github.com/a"];
     urls.iter().for_each(|url| world.serve_page(url, ""));
-    // Anna's is known before the block, Ben's is not, and Carl's has a row that its hold has made.
+    // Anna's host is known before the block and Ben's is not. Carl's has a row because of a hold.
     world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
     let held = |state| (admission::leave_alone(state, world.now()), ());
     let calls = world.web.calls().len();
@@ -334,16 +334,16 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
         world.fetch(&visit(name, &[url], &new())).await;
         assert_eq!(world.rejection(url).await, Some(Rejection::Blocked));
         let state = world.host_state(name).await;
-        assert!(state.is_blocked(name) && state.lease.is_none(), "in its own state: {state:?}");
+        assert!(state.is_blocked(name) && state.lease.is_none(), "blocked in its own state: {state:?}");
     }
-    assert_eq!(world.web.calls().len(), calls, "nothing is called");
+    assert_eq!(world.web.calls().len(), calls, "no call may be made");
     world.fetch(&visit("github.com", &[urls[2]], &new())).await;
     assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
 
-    // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
+    // After the block is lifted, both hosts are free, and the pages that it kept out are fetched.
     assert!(world.program().desk.blocks.unblock("github.io").await.unwrap());
     assert!(!world.program().desk.blocks.unblock("github.io").await.unwrap());
-    let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for them all") };
+    let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for all hosts") };
     assert!(*due > world.now(), "its visits must not meet the block that is being lifted");
     take_up(&world, &world.program()).await;
     let waiting = left(&world).await;
@@ -414,14 +414,14 @@ async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
         let taken_up: BTreeSet<&str> = visits.iter().flat_map(|(visit, _)| visited(visit)).collect();
         assert!(taken_up.len() == 25 && taken_up.iter().all(|url| url.contains("example.org")), "{limits:?}");
     }
-    // Who blocks it again is heeded by a job that is under way.
+    // A new block stops a job that is under way.
     let program = world.program();
     program.desk.blocks.block("example.org").await.unwrap();
     let late = Job::new(TakeUpJob { host: "example.org".into(), after: None });
     assert!(matches!(program.run(&late).await.unwrap(), Verdict::Drop(_)));
 }
 
-/// A queue; whenever something is sent to it, somebody blocks a host.
+/// A queue that makes somebody block a host whenever a job is sent.
 struct BlocksMeanwhile(Blocks, &'static str);
 
 #[async_trait]

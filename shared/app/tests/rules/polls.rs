@@ -1,4 +1,4 @@
-//! Polls that bring nothing new. Most polls are such, so they decide what polling costs.
+//! Polls that bring nothing new. Most polls are like this, so they determine the cost of polling.
 
 use crate::test_world::*;
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
@@ -18,15 +18,15 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
     }
     let rules = &world.politeness.rules;
     assert_eq!(world.poll(0).await, Verdict::Done);
-    assert_eq!(world.host_state("example.org").await.lease, None, "the visits that it sent need the lease");
+    assert_eq!(world.host_state("example.org").await.lease, None, "the visits that the poll sent need the lease");
     for n in 1..=3 {
         hours(&world, 9).await;
         let before = world.now();
         let version = world.hosts.load(&host("example.org")).await.unwrap().1;
         assert_eq!(world.poll(0).await, Verdict::Done);
         let (now, written) = world.hosts.load(&host("example.org")).await.unwrap();
-        // The third poll reads robots.txt again, a pause before the feed, and notes with the host that it has not
-        // changed.
+        // The third poll reads robots.txt again, a pause before the feed, and records with the host that it is
+        // unchanged.
         if n == 3 {
             assert_eq!((written.0, now.lease), (version.0 + 2, None));
             continue;
@@ -34,7 +34,7 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
         assert_eq!(written.0, version.0 + 1, "one write for the lease and none for its end");
         let until = now.lease.map(|lease| lease.until);
         assert!(until.is_some_and(|until| until > world.now() && until <= before + rules.brief_length()));
-        assert!(now.visited[0].spent >= rules.brief_length(), "it is charged in full");
+        assert!(now.visited[0].spent >= rules.brief_length(), "the lease must be charged in full");
         if n == 2 {
             assert!(world.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
         }
@@ -66,7 +66,7 @@ async fn h07_quiet_polls_of_each_hour_are_noted_with_their_host_alone_and_keep_t
         ends.push(world.now());
     }
     world.sleep(Millis::from_mins(10)).await;
-    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "another delivery");
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "a second delivery must be dropped");
     assert_eq!(world.calls(CallKind::Feed).len(), ends.len());
     assert!(ends.windows(2).all(|pair| pair[1].since(pair[0]) >= world.politeness.rules.poll_floor), "{ends:?}");
 }
@@ -94,7 +94,7 @@ async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
     assert!(matches!(world.fetch(&visit).await, Verdict::Defer(at) if at <= until));
     let patient = Job { waits: 3, ..Job::new(visit.clone()) };
     let Verdict::Defer(at) = world.fetch(&patient).await else { panic!("the lease is in force") };
-    assert!(at.since(world.now()) >= BUSY_RETRY.saturating_mul(8), "who found it in use three times asks less often");
+    assert!(at.since(world.now()) >= BUSY_RETRY.saturating_mul(8), "after three waits a job waits longer");
     world.sleep_until(until).await;
     let ended = world.now();
     assert_eq!(world.fetch(&visit).await, Verdict::Done);
@@ -151,13 +151,13 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
     let called = world.urls(CallKind::Page);
     assert_eq!(called, (0..FIRST_PAGES).map(page).collect::<Vec<_>>());
     let pauses = u64::try_from(FIRST_PAGES).unwrap();
-    assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(pauses), "the feed, and the pages");
+    assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(pauses), "a pause for each call");
     assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
     let left = world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
     let left: BTreeSet<String> = left.map(|item| item.url).collect();
     assert_eq!(left, BTreeSet::from([elsewhere.to_owned(), page(many - 2), page(many - 1)]));
     let state = world.host_state("example.org").await;
-    assert!(state.lease.is_none(), "it was given back");
+    assert!(state.lease.is_none(), "the lease must be given back");
     assert_eq!(world.feed().await.seen.len(), many + 1);
 }
 

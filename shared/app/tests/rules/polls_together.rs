@@ -1,8 +1,8 @@
-//! Polls that fall due together: one message, and a lease of its own for each host key.
+//! Polls that fall due together share one message, and each host key has its own lease.
 
 use crate::test_world::*;
 
-/// A world whose store is billed, with these feeds, and their polls.
+/// Returns a world whose store is billed, with these feeds, and the polls of the feeds.
 async fn world_of(urls: impl Iterator<Item = String>) -> (TestWorld, PollsJob) {
     let mut world = TestWorld::new();
     world.ports.is_billed = true;
@@ -20,12 +20,12 @@ async fn world_of(urls: impl Iterator<Item = String>) -> (TestWorld, PollsJob) {
     (world, PollsJob { made_at, polls })
 }
 
-/// A world with this number of feeds on a host each.
+/// Returns a world with this number of feeds, each on its own host, and their polls.
 async fn hosts(feeds: usize) -> (TestWorld, PollsJob) {
     world_of((0..feeds).map(|n| format!("https://h{n}.example/feed"))).await
 }
 
-/// A world with this number of feeds of a platform.
+/// Returns a world with this number of feeds on one platform, and their polls.
 async fn platform(feeds: usize) -> (TestWorld, PollsJob) {
     world_of((0..feeds).map(|n| format!("https://b{n}.wordpress.com/feed"))).await
 }
@@ -34,12 +34,11 @@ async fn run(world: &TestWorld, job: &PollsJob) -> Verdict {
     world.program().run(&Job::new(job.clone())).await.unwrap()
 }
 
-/// Delivers a message once more.
 async fn run_again(world: &TestWorld, job: &PollsJob) -> Verdict {
     world.program().run(&Job::new(job.clone()).again()).await.unwrap()
 }
 
-/// The polls of a later cycle.
+/// Returns the same polls in a later cycle.
 async fn later(world: &TestWorld, job: &PollsJob, hours: u64) -> PollsJob {
     world.sleep(Millis::from_hours(hours)).await;
     PollsJob { made_at: world.now(), ..job.clone() }
@@ -70,30 +69,30 @@ async fn a_second_delivery_of_polls_that_were_done_does_nothing_at_any_time() {
     for hours in [0, 1, 3] {
         world.sleep(Millis::from_hours(hours)).await;
         assert!(matches!(run_again(&world, &job).await, Verdict::Drop(_)));
-        assert!(matches!(run(&world, &job).await, Verdict::Drop(_)), "whatever the queue says of it");
+        assert!(matches!(run(&world, &job).await, Verdict::Drop(_)), "even if it looks like a first delivery");
     }
     assert_eq!(world.calls(CallKind::Feed).len(), 3);
     assert_eq!(world.queued(QueueName::Poll).await, []);
     let next = later(&world, &job, 8).await;
     assert_eq!(run(&world, &next).await, Verdict::Done);
-    assert_eq!(world.calls(CallKind::Feed).len(), 6, "the next message is another");
+    assert_eq!(world.calls(CallKind::Feed).len(), 6, "the next message is a new one");
 }
 
 #[tokio::test(start_paused = true)]
 async fn polls_whose_process_died_are_run_each_on_its_own() {
     let (world, job) = hosts(3).await;
     let (program, polls) = (world.program(), Job::new(job.clone()));
-    // It dies while the first calls are under way.
+    // The process dies while the first calls are under way.
     tokio::select! {
         biased;
-        _ = program.run(&polls) => panic!("it was to die"),
+        _ = program.run(&polls) => panic!("the process must die first"),
         () = world.sleep(Millis(1)) => {}
     }
     assert_eq!(run_again(&world, &job).await, Verdict::Done);
     let left: Vec<Job> = world.queued(QueueName::Poll).await.into_iter().map(|(job, _)| job).collect();
     let single = |poll: &PollJob| Job { is_again: true, ..Job::new(poll.clone()) };
     assert_eq!(left, job.polls.iter().map(single).collect::<Vec<_>>());
-    assert!(matches!(run_again(&world, &job).await, Verdict::Drop(_)), "they were sent once");
+    assert!(matches!(run_again(&world, &job).await, Verdict::Drop(_)), "the polls must be sent only once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +117,7 @@ async fn feeds_of_a_platform_are_polled_one_after_the_other_under_one_visit() {
     assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(11));
     assert_eq!(world.queued(QueueName::Poll).await, []);
     let (state, Version(before)) = world.hosts.load(&host("wordpress.com")).await.unwrap();
-    assert!(state.lease.is_none(), "many calls are told, so that the next visit knows of them");
+    assert!(state.lease.is_none(), "a visit with many calls must be recorded and its lease returned");
     let job = later(&world, &job, 9).await;
     assert_eq!(run(&world, &job).await, Verdict::Done);
     assert_eq!(world.calls(CallKind::Feed).len(), 24);
@@ -136,12 +135,12 @@ async fn polls_of_a_platform_that_is_in_use_wait_together() {
     let [(Job { work: Work::Polls(again), .. }, due)] = &left[..] else { panic!("{left:?}") };
     assert_eq!(again.polls, job.polls);
     assert!(*due > world.now());
-    // The message that they came with is done; they are not.
+    // The message that the polls came with is done, but the polls are not.
     world.sleep(Millis::from_hours(1)).await;
     run(&world, again).await;
     assert_eq!(world.calls(CallKind::Feed).len(), 5);
     run_again(&world, again).await;
-    assert_eq!(world.calls(CallKind::Feed).len(), 5, "a second delivery of it does nothing");
+    assert_eq!(world.calls(CallKind::Feed).len(), 5, "a second delivery must do nothing");
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,7 +170,7 @@ async fn dispatch_sends_what_is_due_as_one_job() {
     assert_eq!(sent.len(), urls.len());
 }
 
-/// Serves the robots.txt of each feed, which stays as it is.
+/// Serves an unchanging robots.txt for each feed.
 fn serve_robots(world: &TestWorld, job: &PollsJob) {
     for poll in &job.polls {
         let url = poll.url.replace("/feed", "/robots.txt");
@@ -196,9 +195,9 @@ async fn a_robots_txt_that_has_not_changed_is_noted_with_its_host_and_its_copy_w
     let (written, mut days) = (written_at(&world, &job).await, 0);
     while written_at(&world, &job).await == written {
         days += 1;
-        assert!(days < 25, "the copy is written again");
+        assert!(days < 25, "the copy must be written again");
         for (hours, calls, writes) in [(9, 0, 1), (16, 3, 2)] {
-            // Nothing but the store knows it: another process polls.
+            // Another process makes the polls, so only the store knows the copy.
             world = TestWorld::sharing(&world);
             let (asked, before) = (robots_calls(&world), version(&world, "h0.example").await);
             job = later(&world, &job, hours).await;
@@ -227,7 +226,7 @@ async fn a_robots_txt_that_is_too_old_by_the_next_poll_is_not_noted() {
         job = later(&world, &job, 24).await;
         assert_eq!(run(&world, &job).await, Verdict::Done);
         assert_eq!(robots_calls(&world) - asked, 1, "day {day}");
-        assert_eq!(version(&world, "h0.example").await - before, 1, "the lease alone");
+        assert_eq!(version(&world, "h0.example").await - before, 1, "only the lease is written");
         assert_eq!(written_at(&world, &job).await, written);
     }
 }

@@ -1,4 +1,4 @@
-//! WebSub: subscriptions, verification, and the one thing that a hub is believed in.
+//! WebSub: subscriptions, verification, and the only content of a delivery that is believed: that there is news.
 
 use crate::test_world::*;
 use curlew_crawl::crawler::Crawler;
@@ -11,14 +11,13 @@ use url::form_urlencoded;
 
 const HUB: &str = "https://hub.example/";
 
-/// Returns the feed with these items, which names its hub.
 fn announced(items: &str, etag: &str) -> Reply {
     let mut reply = tagged(items, etag);
     reply.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
     reply
 }
 
-/// A world that listens for hubs.
+/// A world with a public address, so that hubs can reach it.
 pub(crate) struct Listening {
     pub(crate) world: TestWorld,
     subscribe: Subscribe,
@@ -36,7 +35,6 @@ impl Listening {
         Listening { world, subscribe, pushes }
     }
 
-    /// Polls the feed in its next slot.
     async fn poll(&self) -> Verdict {
         self.world.next_slot().await;
         self.poll_stage().run(&self.poll_job()).await.unwrap()
@@ -51,7 +49,6 @@ impl Listening {
         Envelope::new(PollJob::new(key(FEED), FEED.into()))
     }
 
-    /// Takes the waiting jobs for hubs out of the queue.
     async fn jobs(&self) -> Vec<Envelope<SubscribeJob>> {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
@@ -64,14 +61,13 @@ impl Listening {
         jobs
     }
 
-    /// Runs the one job for the hub.
     async fn ask(&self) -> Verdict {
         let jobs = self.jobs().await;
         assert_eq!(jobs.len(), 1);
         self.subscribe.run(&jobs[0]).await.unwrap()
     }
 
-    /// Returns the form that was posted to the hub last.
+    /// Returns the last form that was posted to the hub.
     pub(crate) fn form(&self) -> BTreeMap<String, String> {
         let calls = self.world.calls(CallKind::Hub);
         form_urlencoded::parse(&calls.last().unwrap().post.as_ref().unwrap().body).into_owned().collect()
@@ -90,7 +86,7 @@ impl Listening {
         self.world.feed().await.polling.subscription
     }
 
-    /// Returns a feed whose hub announces its updates.
+    /// Returns a world with an active subscription to the feed's hub.
     pub(crate) async fn subscribed() -> Listening {
         let this = Listening::new().await;
         this.world.web.answer(HUB, Ok(status(202)));
@@ -106,7 +102,7 @@ impl Listening {
         let callback = self.callback();
         match self.pushes.delivers(&callback, Some(&format!("sha256={digits}"))).await.unwrap() {
             HubDelivery::Unknown => HubAnswer::Unknown,
-            HubDelivery::Unsigned => panic!("it is signed"),
+            HubDelivery::Unsigned => panic!("a signed delivery must be read"),
             HubDelivery::Signed(mut signed) => {
                 signed.take(body);
                 if signed.is_genuine() { self.pushes.delivered(&callback).await.unwrap() } else { HubAnswer::Yes }
@@ -114,7 +110,7 @@ impl Listening {
         }
     }
 
-    /// Puts the next post on the web; returns a word that stands in no other.
+    /// Publishes the next post; returns a word that is in no other post.
     pub(crate) fn publish(&self, post: u64) -> String {
         let (url, word) = (format!("https://example.org/p{post}"), format!("posting{post}"));
         let page = html("").replace("On curlews", &format!("On {word}"));
@@ -148,7 +144,7 @@ async fn f13_u35_a_hub_is_asked_by_one_post_with_all_manners() {
     assert!(state.lease.is_none() && state.not_before.since(this.world.now()) >= Millis::from_secs(1));
     assert!(this.subscription().await.unwrap().pending.is_some());
     this.poll().await;
-    assert!(this.jobs().await.is_empty(), "once a day at most");
+    assert!(this.jobs().await.is_empty(), "a hub is asked at most once a day");
 }
 
 #[tokio::test(start_paused = true)]
@@ -178,7 +174,7 @@ async fn u35_a_hub_that_points_inward_or_is_held_or_forbids_it_is_not_posted_to(
     this.ask().await;
     let queued = this.world.queued(QueueName::Poll).await;
     let [(job, due)] = &queued[..] else { panic!("{queued:?}") };
-    assert!(job.deferrals == 1 && due.since(this.world.now()).0 >= 72 * HOUR * 1_000, "its hold counts: {due}");
+    assert!(job.deferrals == 1 && due.since(this.world.now()).0 >= 72 * HOUR * 1_000, "the hub is held: {due}");
     this.world.web.answer(HUB, Err(FetchError::Network("down".into())));
     assert_eq!(this.world.calls(CallKind::Hub).len(), 1);
 }
@@ -186,8 +182,8 @@ async fn u35_a_hub_that_points_inward_or_is_held_or_forbids_it_is_not_posted_to(
 #[tokio::test(start_paused = true)]
 async fn f11_f13_a_subscription_lives_from_the_hub_s_question_to_its_end() {
     let this = Listening::subscribed().await;
-    assert_eq!(this.asked("subscribe").await, HubAnswer::No, "once");
-    assert_eq!(this.asked("unsubscribe").await, HubAnswer::No, "nobody ended it");
+    assert_eq!(this.asked("subscribe").await, HubAnswer::No, "a verification counts once");
+    assert_eq!(this.asked("unsubscribe").await, HubAnswer::No, "nobody has ended the subscription");
     assert_eq!(this.asked("something").await, HubAnswer::No);
     let made_up = format!("{}0", this.callback());
     let asked = HubAsks { mode: "subscribe", topic: FEED, lease_seconds: None };
@@ -198,7 +194,7 @@ async fn f11_f13_a_subscription_lives_from_the_hub_s_question_to_its_end() {
         if let [job] = &this.jobs().await[..] {
             break this.subscribe.run(job).await.unwrap();
         }
-        assert!(this.world.now() < until, "it ran out");
+        assert!(this.world.now() < until, "the subscription ran out");
     };
     assert_eq!((renewed, this.callback()), (Verdict::Done, callback));
     assert_eq!(this.asked("subscribe").await, HubAnswer::Yes);
@@ -241,17 +237,17 @@ async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_
     let secret = this.form()["hub.secret"].clone();
     this.world.sleep(Millis::from_hours(2)).await;
     let calls = this.world.web.calls().len();
-    assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "its sender is not told");
+    assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "the sender does not learn of it");
     for unsigned in [None, Some("sha256=00"), Some("sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"), Some("")] {
         let taken = this.pushes.delivers(&this.callback(), unsigned).await.unwrap();
-        assert!(matches!(taken, HubDelivery::Unsigned), "its body need not be read: {unsigned:?}");
+        assert!(matches!(taken, HubDelivery::Unsigned), "the body need not be read: {unsigned:?}");
     }
     assert!(matches!(this.pushes.delivers("made.up.00", None).await.unwrap(), HubDelivery::Unknown));
     assert_eq!(this.polls().await, []);
     for body in [&b"<rss>what it says counts for nothing</rss>"[..], b"more", b""] {
         assert_eq!(this.told(body, &secret).await, HubAnswer::Yes);
     }
-    assert_eq!(this.polls().await, [this.world.now()], "one, at once");
+    assert_eq!(this.polls().await, [this.world.now()], "one poll must be sent at once");
     assert_eq!(this.world.web.calls().len(), calls);
     let poll = this.poll_stage();
     assert_eq!(poll.run(&this.poll_job()).await.unwrap(), Verdict::Done);
@@ -259,7 +255,7 @@ async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_
     assert_eq!(this.subscription().await.unwrap().early, None);
     assert!(this.told(b"again", &secret).await == HubAnswer::Yes && this.polls().await.len() == 2);
     let due = this.polls().await[1];
-    assert!(due.since(this.world.now()) >= Millis::from_mins(59), "never more often than the floor: {due}");
+    assert!(due.since(this.world.now()) >= Millis::from_mins(59), "the floor must be kept: {due}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -275,7 +271,7 @@ async fn f14_a_feed_whose_hub_tells_of_news_is_polled_once_a_day() {
     assert!((4..=5).contains(&polls), "{polls}");
     let feed = this.world.feed().await;
     assert_eq!((feed.polling.why, feed.interval), (Why::Pushed, Millis::from_days(1)));
-    // The hub never verifies again, so the lease ends, and the usual schedule is back.
+    // The hub never verifies again, so the lease ends and the usual schedule returns.
     while this.world.now() < end + Millis::from_days(8) {
         this.poll().await;
     }

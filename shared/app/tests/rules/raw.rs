@@ -1,11 +1,11 @@
-//! Pages that are kept as they were fetched: what is kept, for how long, and that it goes with its page.
+//! Raw pages: which pages are kept, for how long, and that the raw page is removed with its page.
 
 use crate::index::{removal, traces};
 use crate::revision::{document, published_as, recheck, wait, work};
 use crate::test_world::*;
 use curlew_people::fsck::{Damage, FsckReport};
 
-/// The document with a word of its own, as a fetcher that keeps heads answers it.
+/// Returns the document with a word of its own, as a fetcher returns it that keeps heads.
 pub(crate) fn kept(word: &str) -> Reply {
     let exchange = Exchange {
         request: "GET /a HTTP/1.1\r\nhost: example.org\r\n".into(),
@@ -14,7 +14,7 @@ pub(crate) fn kept(word: &str) -> Reply {
     Reply { exchange: Some(exchange), ..document(word) }
 }
 
-/// Returns the objects of records and raw pages that have a word; also compressed.
+/// Returns the objects of records and raw pages that contain a word; compressed content is searched, too.
 pub(crate) async fn places(world: &TestWorld, word: &str) -> Vec<String> {
     let mut places = traces(world, &[word]).await;
     places.retain(|key| key.starts_with("raw/") || key.starts_with("segments/"));
@@ -39,7 +39,7 @@ async fn an_accepted_page_is_kept_as_it_came() {
     assert!(key.starts_with("raw/2026/11/21/") && key.ends_with(".warc.zst"), "{key}");
     let pages = raw.pages(key, segment).await.unwrap();
     let page = pages[0].unpack().unwrap();
-    assert_eq!((page.body.clone(), page.job.exchange.clone()), (reply.body, reply.exchange), "byte for byte");
+    assert_eq!((page.body.clone(), page.job.exchange.clone()), (reply.body, reply.exchange), "equal byte for byte");
     assert_eq!(page.job.url, A);
     let [request, response] = page.warc().map(|record| String::from_utf8_lossy(&record).into_owned());
     assert!(
@@ -85,7 +85,7 @@ async fn what_is_removed_is_in_no_raw_page() {
         assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new(), "{reason:?}");
         assert_eq!(fsck(&world).await.damage, []);
     }
-    // The operator, and everything else, goes the same way.
+    // Every other removal has the same effect, such as the one by screening.
     let world = published_as(kept("whimbrel")).await;
     removal(&world).remove(&page(A), Gone::Screened).await.unwrap();
     assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new());
@@ -100,7 +100,7 @@ async fn a_revision_is_kept_raw_and_what_it_replaces_is_not() {
     world.publish().await;
     assert_eq!((places(&world, "whimbrel").await.len(), places(&world, "godwit").await.len()), (0, 2));
     assert_eq!(fsck(&world).await.damage, []);
-    // A page that goes before its revision is published goes with both.
+    // A page that is removed before its revision is published is removed together with the revision.
     wait(&world, 25).await;
     world.web.keep(A, kept("dunlin"));
     recheck(&world).await;
@@ -132,7 +132,7 @@ async fn raw_pages_of_a_batch_that_died_are_swept() {
     world.blobs.put(left, bytes).await.unwrap();
     let report = fsck(&world).await;
     assert_eq!((report.orphans.clone(), report.damage.clone()), (vec![left.to_owned()], vec![]));
-    assert_eq!(world.program().library.raw.expire().await.unwrap(), 0, "its segment may still be written");
+    assert_eq!(world.program().library.raw.expire().await.unwrap(), 0, "the segment may still be written");
     wait(&world, 48).await;
     assert_eq!(world.program().library.raw.expire().await.unwrap(), 1);
     assert_eq!(world.keys("raw/").await, [object]);
@@ -151,7 +151,7 @@ async fn fsck_erases_raw_pages_that_belong_to_no_record() {
     assert_eq!(program.fsck(true).repair(&report).await.unwrap(), []);
     assert_eq!(fsck(&world).await.damage, []);
     assert_eq!(world.blobs.get(&object).await.unwrap().unwrap().bytes.len() as u64, 2 * length);
-    assert_eq!(places(&world, "whimbrel").await.len(), 2, "the page's own is left");
+    assert_eq!(places(&world, "whimbrel").await.len(), 2, "the page's own raw page must stay");
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,7 +171,7 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
     });
     let full = Extract { blobs: full, ..world.extract() };
     full.run(&page_job(job)).await.unwrap_err();
-    assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "it waits");
+    assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "the page must wait");
     assert_eq!(world.keys("segments/").await, Vec::<String>::new());
     work(&world).await;
     assert!(world.is_accepted(A).await);

@@ -1,4 +1,4 @@
-//! Receivers that fail: one job waits for each, and none is lost.
+//! Receivers that fail: one job waits for each receiver, and none is lost.
 
 use crate::test_world::*;
 use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
@@ -6,7 +6,7 @@ use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
 #[tokio::test(start_paused = true)]
 async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
     let mut later = status(500);
-    // For longer than a job of a worker that died is waited for.
+    // This is longer than the time until the job of a dead worker is handed out again.
     later.headers.retry_after = Some("86400".into());
     for crash in 0.. {
         let world = TestWorld::new();
@@ -54,9 +54,10 @@ async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
         minutes(&world, &program, 60).await;
         assert_eq!(world.jobs.left().len(), 1, "{hour}: {:?}", world.jobs.left());
     }
-    // A job that was handed out before its time, by a clock that is ahead, is not lost; any other is not needed.
+    // A job that was handed out before its time, because of a clock that is ahead, is not lost. Any other job is
+    // superfluous.
     let (Job { work: Work::Deliver(next), .. }, due) = world.queued(QueueName::Poll).await.remove(0) else {
-        panic!("a delivery")
+        panic!("the job must be a delivery")
     };
     let retry_at = program.desk.watches.list().await.unwrap()[0].receiver.retry_at;
     assert_eq!((next.retry_at, retry_at), (Some(due), Some(due)));
@@ -65,7 +66,7 @@ async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
         let verdict = program.desk.watches.deliver(&other).await.unwrap();
         assert!(matches!(verdict, Verdict::Drop(_)), "{other:?}: {verdict:?}");
     }
-    // None of them begins a second week.
+    // None of these jobs starts a second week.
     minutes(&world, &program, 9 * 24 * 60).await;
     assert_eq!((world.jobs.left().len(), world.jobs.dead(9).await.unwrap().len()), (0, 1));
     assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);

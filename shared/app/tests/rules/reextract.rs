@@ -1,4 +1,4 @@
-//! Re-extraction of raw pages: records of an older extractor are revised, without a call.
+//! Re-extraction of raw pages: records from an older extractor are revised without a call.
 
 use crate::index::ask;
 use crate::raw::{kept, places};
@@ -7,7 +7,7 @@ use crate::test_world::*;
 use curlew_crawl::pages::reextract::{Reextract, ReextractReport, ReextractRequest};
 use curlew_policy::politeness::scope::OwnHosts;
 
-/// Gives a page the record that an older extractor would have made, published.
+/// Gives a page the record that an older extractor would have made, and publishes it.
 async fn as_extracted_before(world: &TestWorld, change: impl FnOnce(&mut Record)) {
     let (row, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
     let PageState::Accepted { year, location, content_hash } = row.state.clone() else { panic!("{row:?}") };
@@ -35,7 +35,7 @@ async fn run(world: &TestWorld, request: &ReextractRequest) -> ReextractReport {
     let job =
         Reextract { extract: &program.crawler.extract, raw: &program.library.raw, removal: &program.library.removal };
     let report = job.run(request).await.unwrap();
-    assert_eq!(world.web.calls().len(), calls, "nobody is called");
+    assert_eq!(world.web.calls().len(), calls, "no call may be made");
     report
 }
 
@@ -57,7 +57,7 @@ async fn what_an_older_extractor_read_is_read_anew() {
         (after.1.at, after.1.checked_at, &after.1.validators),
         (before.1.at, before.1.checked_at, &before.1.validators)
     );
-    assert_eq!(after.0.raw.unwrap().day, before.0.raw.unwrap().day, "it is not kept for longer");
+    assert_eq!(after.0.raw.unwrap().day, before.0.raw.unwrap().day, "the raw page must not be kept for longer");
     world.publish().await;
     assert_eq!((ask(&world, "gannet").await.total, ask(&world, "whimbrel").await.total), (0, 1));
     assert_eq!(reextract(&world, false, false).await, ReextractReport { same: 1, ..Default::default() });
@@ -75,7 +75,7 @@ async fn what_would_be_rejected_today_is_told_and_removed_only_if_asked_for() {
     reply.headers.robots_tags = vec!["noindex".into()];
     let world = TestWorld::with_scope(Scope { meta_ignored, ..Scope::default() });
     let mut world = published_in(world, reply).await;
-    // From now on the directives of the site are heeded.
+    // From now on the directives of the site are obeyed.
     Arc::get_mut(&mut world.politeness).unwrap().scope = Arc::default();
     let told = reextract(&world, false, false).await;
     assert_eq!((told.rejected.get("noindex"), told.removed, told.without_raw), (Some(&1), 0, 0));

@@ -1,4 +1,4 @@
-//! Removal of pages that are gone from the web, or were replaced or moved there.
+//! Removal of pages that are gone from the web, or were replaced or moved.
 
 use crate::index::{accept, ask, removal, traces};
 use crate::test_world::*;
@@ -8,7 +8,6 @@ use curlew_people::audit::{Audit, Subject};
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring \
     it sings over the moor, and in autumn it comes down to the coast again with its young of the year.";
 
-/// A document with a title and a text.
 fn document(title: &str, text: &str) -> Reply {
     let body = format!(
         "<html><head><title>{title}</title></head><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
@@ -16,7 +15,6 @@ fn document(title: &str, text: &str) -> Reply {
     html_reply(body)
 }
 
-/// A page that is indexed.
 async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;
@@ -57,7 +55,7 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         ("Page a", "Sorry, this page does not exist any more."),
     ] {
         let world = indexed().await;
-        assert!(is_there(recheck(&world, Ok(document(title, text))).await), "{title}: once is not enough");
+        assert!(is_there(recheck(&world, Ok(document(title, text))).await), "{title}: one look is not enough");
         assert_eq!(ask(&world, "curlew").await.total, 2);
         let (job, due) = world.only_visit().await;
         assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
@@ -75,13 +73,13 @@ async fn a_doubt_that_was_wrong_is_forgotten() {
     let world = indexed().await;
     recheck(&world, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
     assert!(row_of(&world).await.doubted_at.is_some());
-    // The visit runs twice, and that counts as one look.
+    // The visit runs twice, which counts as one look.
     world.recheck(A).await;
     assert!(is_there(world.state(A).await));
     assert!(is_there(recheck(&world, Ok(document("Page a", TEXT))).await));
     let known = row_of(&world).await;
     assert_eq!((known.doubted_at, known.checked_at), (None, Some(world.now())));
-    // An article that was rewritten, or got shorter, is the same one.
+    // An article that was rewritten, or became shorter, is still the same article.
     let shorter = format!("{} And more.", &TEXT[..90]);
     for (title, text) in
         [("A new title", shorter.as_str()), ("Page a", "All of it in other words, as much had changed.")]
@@ -104,7 +102,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     assert_eq!((job.items[0].url.as_str(), &job.items[0].purpose), ("https://example.org/new", &new()));
     assert_eq!(*trace, Some(chain()), "it follows from the re-check");
 
-    // A temporary redirect, or one to the home page: a second look decides.
+    // After a temporary redirect, or one to the home page, a second look decides.
     for (code, to, reason) in [(302, "https://example.org/new", Gone::Moved), (301, HOME, Gone::Replaced)] {
         let world = indexed().await;
         world.web.serve(to, "text/html", document("Page a", TEXT).body);
@@ -112,7 +110,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
         assert_eq!(recheck(&world, moved(code, to)).await, Some(PageState::Gone { reason }), "{code}");
     }
 
-    // What the address that it leads to for now says, even that it may not be called, is no last word.
+    // The answer of a temporary redirect's target is not final, not even that it may not be called.
     let login = "https://example.org/login?next=/a";
     for (reply, reason) in [(status(404), Gone::NotFound), (status(410), Gone::Gone)] {
         let world = indexed().await;
@@ -124,9 +122,9 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     }
     let world = indexed().await;
     world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /login");
-    assert!(is_there(recheck(&world, moved(302, login)).await), "robots.txt forbids the login, and not the page");
+    assert!(is_there(recheck(&world, moved(302, login)).await), "robots.txt forbids only the login page");
 
-    // A redirect to a page that names this one as the right address changes nothing.
+    // A redirect to a page that names the first URL as canonical changes nothing.
     let world = indexed().await;
     let to = "https://example.org/a?session=7";
     let body = String::from_utf8(document("Page a", TEXT).body.to_vec()).unwrap();
@@ -135,7 +133,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     assert_eq!(row_of(&world).await.doubted_at, None);
 }
 
-/// A server that is asked about another address with this one's date says that nothing has changed since.
+/// If a server is asked about one URL with the validators of another, it says that nothing has changed.
 #[tokio::test(start_paused = true)]
 async fn validators_are_those_of_one_address() {
     let world = TestWorld::new();
@@ -173,12 +171,12 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     accept(&world, "a", "The xylomarimbula of Quillfeather.").await;
     world.publish().await;
     let words = ["xylomarimbul", "quillfeath"];
-    assert_eq!(traces(&world, &words).await.len(), 2, "segment and split");
+    assert_eq!(traces(&world, &words).await.len(), 2, "the segment and the split have the text");
     recheck(&world, Ok(status(410))).await;
     assert_eq!(ask(&world, "xylomarimbula").await.total, 0);
-    assert_eq!(traces(&world, &words).await.len(), 1, "the split");
+    assert_eq!(traces(&world, &words).await.len(), 1, "only the split has the text");
 
-    // The audit reports it, for the page and for its host, and in the end that the page is gone for good.
+    // The audit reports the removal for the page and for its host, and finally that the page is gone for good.
     let audit = Audit { blobs: world.blobs.clone(), pages: world.pages.clone() };
     for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
         let report = audit.report(&subject.unwrap()).await.unwrap();
@@ -203,11 +201,11 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
 #[tokio::test(start_paused = true)]
 async fn a_page_whose_record_is_damaged_is_hidden_all_the_same() {
     let world = indexed().await;
-    let PageState::Accepted { location, .. } = row_of(&world).await.state else { panic!("it is accepted") };
+    let PageState::Accepted { location, .. } = row_of(&world).await.state else { panic!("the page must be accepted") };
     world.blobs.put(location.segment.as_str(), "damaged".into()).await.unwrap();
     assert_eq!(ask(&world, "curlew").await.total, 2);
     let error = removal(&world).remove(&page(A), Gone::NotFound).await.unwrap_err();
-    assert!(matches!(error, StageError::Port(PortError::Corrupt { .. })), "a person has to look: {error:?}");
+    assert!(matches!(error, StageError::Port(PortError::Corrupt { .. })), "a person must be told: {error:?}");
     assert_eq!(ask(&world, "curlew").await.total, 1);
 }
 
@@ -238,7 +236,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
         for delivery in Inbox::receive(world.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), world.now()).await.unwrap()
         {
             let Ok(Job { work: Work::Fetch(job), trace, .. }) = &delivery.job else { panic!("a visit") };
-            assert_eq!(*trace, Some(trace::of_recheck(&job.host, world.now())), "a chain a sample and host key");
+            assert_eq!(*trace, Some(trace::of_recheck(&job.host, world.now())), "one chain per host key");
             for item in &job.items {
                 let (seen, times) = last.get_mut(&item.page).unwrap();
                 longest = longest.max(Millis(now.0 - seen.0));
@@ -252,5 +250,5 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
     let least = last.values().map(|(_, times)| *times).min().unwrap();
     assert!(least >= 2, "{least}");
     assert!(longest <= Millis::from_days(182), "{longest:?}");
-    assert!(all < 365 * 10, "{all} re-checks, not many more than the rate says");
+    assert!(all < 365 * 10, "{all} re-checks, the rate must hold");
 }

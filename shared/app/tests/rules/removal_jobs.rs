@@ -1,5 +1,5 @@
-//! Removals on their way: who judges sends a job and writes neither index nor record; the job does it once, however
-//! often it runs, and not to a page that has been seen since.
+//! Removal jobs: the stage that judges a page sends a job and writes neither the index nor the record. The job removes
+//! the page once, however often the job runs, and it does not remove a page that was seen since.
 
 use crate::index::{accept, ask, removal};
 use crate::removal::chain;
@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
 
-/// A page that is indexed, with its record.
 async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;
@@ -17,14 +16,13 @@ async fn indexed() -> TestWorld {
     world
 }
 
-/// Re-checks the page, and does not run what follows from that.
+/// Re-checks the page without running the jobs that follow.
 async fn recheck(world: &TestWorld, reply: Reply) {
     world.web.keep(A, reply);
     let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
     assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
 }
 
-/// Returns the removals that wait.
 async fn waiting(world: &TestWorld) -> Vec<(RemovalJob, Timestamp)> {
     let jobs = world.queued(QueueName::Remove).await.into_iter();
     jobs.map(|(job, due)| if let Job { work: Work::Remove(job), .. } = job { (job, due) } else { panic!("{job:?}") })
@@ -43,7 +41,7 @@ fn judged(at: Timestamp) -> RemovalJob {
     RemovalJob::remove(page(A), A.to_owned(), Gone::NotFound, at)
 }
 
-/// A document with the text of the record, and something in its head.
+/// Returns a document with the text of the record, and with this markup in its head.
 fn own_text(head: &str) -> Reply {
     let body = format!(
         "<html><head><title>Page a</title>{head}</head><body><article><h1>Page a</h1><p>{TEXT}</p></article></body></html>"
@@ -59,10 +57,10 @@ async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
     recheck(&world, status(404)).await;
     let sent = waiting(&world).await;
     let expected = judged(world.now());
-    assert_eq!(sent, [(expected.clone(), world.now())], "due at once");
+    assert_eq!(sent, [(expected.clone(), world.now())], "the job must be due at once");
     let traces: Vec<_> = world.queued(QueueName::Remove).await.into_iter().map(|(job, _)| job.trace).collect();
     assert_eq!(traces, [Some(chain())]);
-    assert_eq!(row(&world).await, before, "it is not said to be checked");
+    assert_eq!(row(&world).await, before, "the row must not be marked as checked");
     assert_eq!(world.keys("").await, objects);
     assert_eq!(world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes, manifest);
 
@@ -98,7 +96,7 @@ async fn a_late_job_leaves_a_page_alone_that_was_found_present_or_accepted_since
         world.pages.swap(seen, &page).await.unwrap();
         assert!(matches!(world.program().library.removal.run(&job).await.unwrap(), Verdict::Drop(_)));
         assert_eq!((row(&world).await.0, found(&world).await), (page, 1));
-        // A judgement of a later time is about it.
+        // A later judgement applies to the page.
         assert_eq!(world.program().library.removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
         assert_eq!(found(&world).await, 0);
     }
@@ -127,7 +125,7 @@ async fn a_removal_that_has_begun_is_ended_although_the_page_was_seen_since() {
     }
 }
 
-/// Rows that somebody else writes just before the first swap.
+/// Rows of pages that another process writes just before the first swap.
 struct Beaten(Arc<MemoryPages>, AtomicBool);
 
 #[async_trait]
@@ -178,7 +176,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     let sent = waiting(&world).await;
     let [(job, _)] = sent.as_slice() else { panic!("{sent:?}") };
     assert!(matches!(&job.change, IndexChange::Expire { at, validators: Some(_) } if *at == Some(date)), "{job:?}");
-    assert_eq!(row(&world).await, before, "it is not said to be checked");
+    assert_eq!(row(&world).await, before, "the row must not be marked as checked");
     let judged_at = world.now();
     world.sleep(Millis::from_mins(5)).await;
     for _ in 0..2 {
@@ -188,7 +186,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     }
     assert_eq!(found(&world).await, 1);
 
-    // Another one finds the same, and then none any more; the first job comes once more.
+    // Another re-check finds the same date, and a third one finds none. The first job comes once more.
     world.remove_what_was_sent().await;
     world.sleep(Millis::from_days(1)).await;
     recheck(&world, own_text(head)).await;
@@ -201,9 +199,9 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     recheck(&world, own_text(head)).await;
     world.remove_what_was_sent().await;
     world.sleep(date.since(world.now()) + Millis(1)).await;
-    assert_eq!(found(&world).await, 0, "its time is over");
+    assert_eq!(found(&world).await, 0, "the page has expired");
 
-    // The daily sample sends its removal.
+    // The daily sample sends the removal of the page.
     world.program().recheck(Some(0)).await.unwrap();
     let sent = waiting(&world).await;
     assert!(matches!(sent.as_slice(), [(job, _)] if job.change == IndexChange::Remove { reason: Gone::Expired }));
@@ -221,5 +219,5 @@ async fn a_page_that_has_not_changed_costs_no_job() {
     }
     removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
     recheck(&world, status(404)).await;
-    assert_eq!(waiting(&world).await, [], "what is gone is not judged again");
+    assert_eq!(waiting(&world).await, [], "a page that is gone is not judged again");
 }

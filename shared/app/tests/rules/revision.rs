@@ -5,7 +5,7 @@ use crate::test_world::*;
 
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";
 
-/// A page with a word of its own, and the rest as before.
+/// Returns a page with a word of its own; the rest is always the same.
 pub(crate) fn document(word: &str) -> Reply {
     let prose =
         "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay. ";
@@ -20,7 +20,7 @@ pub(crate) fn document(word: &str) -> Reply {
     reply
 }
 
-/// Runs all jobs of fetch and extract that are due, each of them twice.
+/// Runs all due jobs of fetch and extract, each of them twice.
 pub(crate) async fn work(world: &TestWorld) {
     for _ in 0..20 {
         let mut ran = 0;
@@ -42,19 +42,19 @@ pub(crate) async fn work(world: &TestWorld) {
             return;
         }
     }
-    panic!("there is always more to do");
+    panic!("the jobs do not end");
 }
 
 pub(crate) async fn wait(world: &TestWorld, hours: u64) {
     world.sleep(Millis::from_hours(hours)).await;
 }
 
-/// Publishes a page that came by a feed.
+/// Publishes a page that a feed lists.
 pub(crate) async fn publish(world: &TestWorld, word: &str) {
     publish_as(world, document(word)).await;
 }
 
-/// The same of a page that is answered so.
+/// Publishes a page that a feed lists and that has this reply.
 pub(crate) async fn publish_as(world: &TestWorld, reply: Reply) {
     world.with_feed(|_| {}).await;
     world.web.keep(FEED, text(rss(ITEM)));
@@ -65,19 +65,18 @@ pub(crate) async fn publish_as(world: &TestWorld, reply: Reply) {
     wait(world, 49).await;
 }
 
-/// A page that came by a feed and is published.
+/// Returns a world with a published page that a feed lists.
 pub(crate) async fn published(word: &str) -> TestWorld {
     let world = TestWorld::new();
     publish(&world, word).await;
     world
 }
 
-/// The same of a page that is answered so.
+/// Returns a world with a published page that has this reply.
 pub(crate) async fn published_as(reply: Reply) -> TestWorld {
     published_in(TestWorld::new(), reply).await
 }
 
-/// The same in this world.
 pub(crate) async fn published_in(world: TestWorld, reply: Reply) -> TestWorld {
     publish_as(&world, reply).await;
     world
@@ -101,10 +100,10 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
         assert_eq!(finds(&world, old).await, 1, "{old}");
         world.web.keep(A, document(new));
         recheck(&world).await;
-        assert!(world.record(A).await.text.contains(new), "the record is new at once");
-        assert_eq!(finds(&world, old).await, 1, "and the index as it was until it is published");
+        assert!(world.record(A).await.text.contains(new), "the record must be new at once");
+        assert_eq!(finds(&world, old).await, 1, "the index must be unchanged until it is published");
         match n {
-            // A merged index has one copy; an unmerged one has two, of which the older one is hidden.
+            // A merged index has one copy of the page. An unmerged one has two, and the older one is hidden.
             0 => drop(world.publish().await),
             _ => drop(world.index().refresh(2026).await.unwrap()),
         }
@@ -112,11 +111,11 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
             assert_eq!(finds(&world, gone).await, 0, "{gone} after {new}");
         }
         assert_eq!((finds(&world, new).await, finds(&world, "curlew").await), (1, 1), "{new}");
-        // Without opening a split one cannot tell that two copies are of one page.
+        // The count does not open splits, so it cannot know that two copies belong to one page.
         assert_eq!(world.index().indexed(2026).await.unwrap(), if n == 0 { 2 } else { 1 }, "{new}");
         wait(&world, 25).await;
     }
-    // Nothing of the old texts is left anywhere, once unlisted objects are swept.
+    // Nothing of the old texts is left once unlisted objects are swept.
     world.index().refresh(2026).await.unwrap();
     wait(&world, 25).await;
     world.publish().await;
@@ -127,7 +126,7 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
     }
     assert_eq!(finds(&world, "sanderling").await, 1);
     let row = world.row(A).await;
-    assert!(row.checked_at > Some(row.at), "when it was accepted stays");
+    assert!(row.checked_at > Some(row.at), "the time of acceptance must stay");
 }
 
 #[tokio::test(start_paused = true)]
@@ -146,11 +145,11 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
         assert_eq!(finds(&world, "curlew").await, 0, "{publishes}");
         let segments = traces(&world, &["whimbrel", "godwit", "dunlin"]).await;
         let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
-        // A record that was replaced twice before publishing waits for it.
+        // No segment may keep a record of the page, whether the revisions were published or not.
         assert!(left.is_empty(), "{publishes}: {left:?}");
         for _ in 0..3 {
             world.index().refresh(2026).await.unwrap();
-            assert_eq!(finds(&world, "curlew").await, 0, "{publishes}: no merge brings it back");
+            assert_eq!(finds(&world, "curlew").await, 0, "{publishes}: a merge must not bring the page back");
             wait(&world, 25).await;
         }
         assert_eq!(traces(&world, &["whimbrel", "godwit", "dunlin"]).await, Vec::<String>::new(), "{publishes}");
@@ -212,7 +211,7 @@ async fn a_page_that_says_too_little_now_stays_as_it_was_and_one_that_is_screene
     let adult =
         format!("{} {}", String::from_utf8_lossy(&document("x").body), "porn xxx hardcore sex porn videos ".repeat(60));
     let said = curlew_screen::Page { title: "On waders", text: &adult, language: None, host: None };
-    assert_eq!(listed.screen(&said).verdict, curlew_screen::Verdict::Reject, "the text is one that is kept out");
+    assert_eq!(listed.screen(&said).verdict, curlew_screen::Verdict::Reject, "the rules reject the new text");
     let body = adult.replace("</article>", "").replace("</body></html>", "") + "</article></body></html>";
     world.web.keep(A, Reply { body: body.into(), ..document("y") });
     recheck(&world).await;
@@ -229,7 +228,7 @@ async fn a_recheck_is_conditional_and_a_304_is_one_that_was_passed() {
     assert_eq!(asked.last().unwrap().validators.etag.as_deref(), Some("\"whimbrel\""));
     let after = world.row(A).await;
     assert_eq!((after.checked_at, &after.state), (Some(world.now()), &before.state));
-    // A changed page is requested with its own validators from then on.
+    // A changed page is requested with its new validators from then on.
     wait(&world, 25).await;
     world.web.keep(A, document("godwit"));
     recheck(&world).await;
@@ -253,7 +252,7 @@ fn atom(updated: &[&str]) -> Reply {
     text(feed)
 }
 
-/// The pages that the polls so far have re-checked.
+/// Returns the pages that the polls so far have had re-checked.
 async fn rechecks(world: &TestWorld) -> Vec<String> {
     let items = world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
     let found = items.filter(|item| item.purpose == Purpose::Recheck).map(|item| item.url).collect();
@@ -279,14 +278,14 @@ async fn an_entry_that_its_feed_calls_updated_has_its_page_rechecked() {
     let (old, new) = ("2026-11-20T00:00:00Z", "2026-11-21T08:00:00Z");
     world.web.keep(FEED, atom(&[old, new, old, old, old, old]));
     world.next_poll().await;
-    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "not within a day of the last look");
+    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "no re-check within a day of the last one");
     world.sleep(Millis::from_secs(18 * HOUR)).await;
     world.next_poll().await;
-    assert_eq!(rechecks(&world).await, [B], "but then, though nothing has changed since");
+    assert_eq!(rechecks(&world).await, [B], "the page must be re-checked a day later");
     let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
-    assert_eq!(state.lease, None, "the visit that the poll has sent needs it");
+    assert_eq!(state.lease, None, "the visit that the poll has sent needs the lease");
     world.next_poll().await;
-    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "and once");
+    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "the page must be re-checked once");
     assert_eq!(world.feed().await.stamps.len(), 6);
     assert_eq!(world.feed().await.key, key(FEED));
 }

@@ -1,8 +1,8 @@
-//! robots.txt and page directives as a visit obeys them: rows R and P of the rules of etiquette.
+//! robots.txt and page directives as a visit obeys them: rules R and P of the table in `tests/politeness.md`.
 
 use crate::test_world::*;
 
-/// A world whose page `A` is there.
+/// Returns a world in which the page `A` exists.
 fn world() -> TestWorld {
     let world = TestWorld::new();
     world.serve_page(A, "");
@@ -37,7 +37,7 @@ async fn r02_an_html_page_in_place_of_the_file_forbids_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_the_second_matcher_alone_refuses_is_not_called_and_the_reason_says_so() {
     let world = world();
-    // Our own matcher cuts so long a line before its pattern.
+    // Our own matcher cuts a line of this length before its pattern.
     let far = format!("User-agent: *\nDisallow:{}/a\n", " ".repeat(20_000));
     world.web.serve(ROBOTS, "text/plain", far);
     world.visit(&[A]).await;
@@ -54,7 +54,7 @@ async fn r03_five_redirects_are_followed_and_the_rules_found_are_obeyed() {
     for n in 1..=3 {
         world.web.answer(&format!("https://example.org/{n}"), moved(308, &format!("/{}", n + 1)));
     }
-    // Also to another host; the rules hold for the first.
+    // A redirect may lead to another host; the rules apply to the first host.
     world.web.answer("https://example.org/4", moved(308, "https://other.example/r.txt"));
     world.web.serve("https://other.example/r.txt", "text/plain", "User-agent: *\nDisallow: /a\n");
     world.visit(&[A]).await;
@@ -113,7 +113,7 @@ async fn r05_r06_r07_most_4xx_mean_that_there_is_no_file_and_whatever_else_goes_
         let world = world();
         world.web.answer(ROBOTS, answer.clone());
         world.visit(&[A]).await;
-        assert_eq!((world.called(A), world.state(A).await), (0, None), "{answer:?}: nothing is decided about the page");
+        assert_eq!((world.called(A), world.state(A).await), (0, None), "{answer:?}: the page must stay undecided");
         let queued = world.queued(QueueName::Fetch).await;
         let [(rest, due)] = &queued[..] else { panic!("{answer:?}: {queued:?}") };
         if matches!(answer, Ok(Reply { status: 304, .. }) | Err(FetchError::Limit(_))) {
@@ -155,12 +155,12 @@ async fn r10_a_copy_is_used_for_a_day_or_less_and_asked_for_again_by_its_validat
     assert_eq!(asked(), 1);
     world.sleep(Millis::from_hours(2)).await;
     world.visit(&["https://example.org/private"]).await;
-    assert_eq!(asked(), 2, "a year is a day");
+    assert_eq!(asked(), 2, "a max-age of a year counts as a day");
     assert_eq!(world.calls(CallKind::Robots)[1].validators.etag.as_deref(), Some("\"1\""));
-    assert_eq!(world.rejection("https://example.org/private").await, Some(Rejection::Robots), "304: the copy holds on");
+    assert_eq!(world.rejection("https://example.org/private").await, Some(Rejection::Robots), "a 304 renews the copy");
     world.sleep(Millis::from_mins(61)).await;
     world.visit(&[C]).await;
-    assert_eq!(asked(), 3, "and an hour is an hour");
+    assert_eq!(asked(), 3, "a max-age of an hour counts as an hour");
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,7 +171,7 @@ async fn r10_what_another_process_has_asked_for_is_not_asked_for_again() {
     other.web.serve(B, "text/html", html(""));
     other.visit(&[B]).await;
     assert!(other.called(B) > 0);
-    assert_eq!(other.calls(CallKind::Robots).len(), 1, "one call in all: {:?}", other.web.calls());
+    assert_eq!(other.calls(CallKind::Robots).len(), 1, "one call for both processes: {:?}", other.web.calls());
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,11 +197,11 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
     let home = suggest.site("example.org", true).await.unwrap();
     let discover = world.discover_stage();
     let Some((Job { work: Work::Discover(job), .. }, _)) = world.queued(QueueName::Discover).await.pop() else {
-        panic!("no job")
+        panic!("no job was sent")
     };
     assert_eq!(discover.run(&Envelope::new(job)).await.unwrap(), Verdict::Done);
     assert!(world.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", world.web.calls());
-    let Some((Source::Site(site), _)) = world.sources.get(&home.key).await.unwrap() else { panic!("no site") };
+    let Some((Source::Site(site), _)) = world.sources.get(&home.key).await.unwrap() else { panic!("no site row") };
     assert!(matches!(site.state, SiteState::Feedless { reason } if reason.contains("robots.txt")));
     assert!(world.feed().await.trouble.is_some_and(|why| why.contains("robots.txt")));
 }
@@ -213,7 +213,7 @@ async fn r26_a_crawl_delay_that_a_visit_can_wait_for_slows_it_down() {
         world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
         let began = world.now();
         world.visit(&[A]).await;
-        // robots.txt, the pause, the page.
+        // The time covers robots.txt, the pause, and the page.
         let took = world.now().since(began).0;
         assert!((at_least..at_least + 20_000).contains(&took), "{delay}: {took}");
         assert_eq!(world.web.calls().len(), 2);
@@ -233,8 +233,8 @@ async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redire
             let began = world.now();
             world.visit(&[A]).await;
             made.push(world.web.calls().len());
-            assert!(world.now().since(began) < Millis::from_mins(1), "no visit sits the pause out");
-            // Too early: nobody is called.
+            assert!(world.now().since(began) < Millis::from_mins(1), "no visit may wait for the pause");
+            // It is too early, so no call is made.
             world.sleep(Millis::from_secs(pause / 2)).await;
             world.visit(&[A]).await;
             assert_eq!(world.web.calls().len(), *made.last().unwrap());
@@ -245,10 +245,10 @@ async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redire
         assert_eq!(world.state(b).await, Some(PageState::Pending));
         let state = world.host_state("example.org").await;
         assert_eq!((state.crawl_delay, state.pending_redirect), (Millis::from_secs(pause), None));
-        // A robots.txt that redirects comes to an end as well, once its copy is too old.
+        // A redirected robots.txt is read to the end, too, once its copy is too old.
         world.web.answer(ROBOTS, moved(301, www));
         world.web.serve(www, "text/plain", "User-agent: *\nDisallow: /b\n");
-        // The fake gives the answer before once more.
+        // The fake web first gives the previous answer once more.
         world.sleep(Millis::from_days(2)).await;
         world.visit(&[C]).await;
         world.sleep(Millis::from_days(2)).await;
@@ -260,7 +260,7 @@ async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redire
     }
 }
 
-/// A page that was fetched, accepted and indexed.
+/// Returns a world with a page that was fetched, accepted and indexed.
 async fn indexed(head: &str) -> TestWorld {
     let world = TestWorld::of_feed().await;
     world.serve_page(A, &format!("{head}{IMAGE}"));
@@ -285,9 +285,9 @@ async fn p04_noindex_that_appears_takes_the_page_out_when_a_second_look_confirms
     assert_eq!(found(&world).await.len(), 1);
     world.serve_page(A, "<meta name=curlewbot content=none>");
     recheck(&world).await;
-    // The first answer is served once more, since the fake serves each in turn.
+    // The fake web serves each answer in turn, so the first re-check gets the first answer once more.
     recheck(&world).await;
-    assert_eq!(found(&world).await.len(), 1, "a wall would ask the same");
+    assert_eq!(found(&world).await.len(), 1, "a wall could have sent the noindex");
     recheck(&world).await;
     assert_eq!(world.gone(A).await, Some(Gone::Noindex));
     assert_eq!(found(&world).await.len(), 0);
@@ -306,7 +306,7 @@ async fn p06_what_is_shown_of_a_page_is_what_it_allows() {
     let world = indexed("<meta name=robots content=noarchive>").await;
     let segments = world.keys("segments/").await;
     assert_eq!(segments.len(), 1);
-    assert_eq!(found(&world).await.len(), 1, "it is found, but no copy is offered");
+    assert_eq!(found(&world).await.len(), 1, "the page is found, but no copy is offered");
 }
 
 #[tokio::test(start_paused = true)]
@@ -315,7 +315,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     let world = indexed(&directive("2026-11-25T00:00:00Z")).await;
     assert_eq!(found(&world).await.len(), 1);
     world.sleep(Millis::from_days(5)).await;
-    assert_eq!(found(&world).await.len(), 0, "no call was needed");
+    assert_eq!(found(&world).await.len(), 0, "the page must vanish without a call");
     assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
 
     let world = indexed("").await;
@@ -330,7 +330,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
     assert_eq!(world.web.calls().len(), calls);
 
-    // A directive that is withdrawn in time, and a malformed date, change nothing.
+    // A directive that is withdrawn in time has no effect, nor has a malformed date.
     let world = indexed("").await;
     world.serve_page(A, &directive("2026-12-10T00:00:00Z"));
     world.serve_page(A, &directive("soon"));

@@ -1,5 +1,5 @@
-//! The index as it grows: splits that are not opened, manifests that are not read again, portions side by side, and an
-//! upgrade of the format that nobody who searches notices.
+//! The index as it grows: splits that are not opened, manifests that are not read again, portions built side by side,
+//! and an upgrade of the format that searchers do not notice.
 
 use crate::index::{accept, ask, removal};
 use crate::test_world::*;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MANIFEST: &str = "manifests/2026.json";
 
-/// Objects that note which of them were transferred, and run a query after each change of a manifest.
+/// An object store that records the transferred objects, and runs a query after each change of a manifest.
 struct WatchedBlobs {
     plain: Arc<MemoryBlobs>,
-    /// Keys that were read, as a whole or in part.
+    /// Keys of objects that were read, completely or in part.
     read: Mutex<Vec<String>>,
     /// Numbers of pages that the query found.
     found: Mutex<Vec<u64>>,
@@ -28,7 +28,7 @@ impl WatchedBlobs {
         self.read.lock().unwrap().push(key.to_owned());
     }
 
-    /// Returns the keys that were read since the last call and begin with a prefix.
+    /// Returns the keys with this prefix that were read since the last call of this function.
     fn taken(&self, prefix: &str) -> BTreeSet<String> {
         let mut read = self.read.lock().unwrap();
         std::mem::take(&mut *read).into_iter().filter(|key| key.starts_with(prefix)).collect()
@@ -81,7 +81,7 @@ impl Blobs for WatchedBlobs {
     }
 }
 
-/// Returns objects of which the split after so many cannot be written.
+/// Returns an object store that fails to write the split after this number of splits.
 fn failing_after(splits: usize, world: &TestWorld) -> Arc<dyn Blobs> {
     let written = AtomicUsize::new(0);
     JudgedBlobs::new(world.blobs.clone(), move |call, key| {
@@ -124,9 +124,9 @@ async fn a_query_reads_only_splits_that_may_answer_and_manifests_that_have_chang
         assert_eq!(blobs.taken("splits/"), BTreeSet::new(), "{query}");
     }
     assert_eq!(total(&format!("curlew before:{second_day}")).await, 2);
-    assert_eq!(blobs.taken("splits/").len(), 1, "of one day");
+    assert_eq!(blobs.taken("splits/").len(), 1, "only the split of one day is read");
     assert_eq!(total("curlew site:example.org lang:en").await, 6);
-    assert_eq!(blobs.taken("splits/").len(), 2, "the first one is open still");
+    assert_eq!(blobs.taken("splits/").len(), 2, "the first split is still open");
 
     assert_eq!(total("curlew").await, 6);
     assert_eq!(blobs.taken(""), BTreeSet::new(), "nothing has changed, so nothing is read");
@@ -135,23 +135,23 @@ async fn a_query_reads_only_splits_that_may_answer_and_manifests_that_have_chang
     assert_eq!(total("curlew").await, 7);
     assert_eq!(blobs.taken("manifests/").len(), 1);
     removal(&world).remove(&gone, Gone::Gone).await.unwrap();
-    assert_eq!(total("curlew").await, 6, "by the very next query");
+    assert_eq!(total("curlew").await, 6, "the very next query must not find the page");
     world.blobs.put("hidden-hosts.json", r#"{"hosts": ["example.org"]}"#.into()).await.unwrap();
     assert_eq!(total("curlew").await, 0);
 }
 
-/// Makes the splits of the index those that another version has written: of its format, and without bounds.
+/// Changes the splits of the index into splits of another version: with its format number, and without bounds.
 async fn as_written_by(world: &TestWorld, form: u32) {
     let mut json: serde_json::Value =
         serde_json::from_slice(&world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes).unwrap();
     for entry in json["splits"].as_array_mut().unwrap() {
         let key = entry["key"].as_str().unwrap().to_owned();
         let mut bytes = world.blobs.get(&key).await.unwrap().unwrap().bytes.to_vec();
-        // The format is the number before the last eight bytes.
+        // The format number precedes the last eight bytes.
         let at = bytes.len() - 12;
         assert_eq!(bytes[at..at + 4], FORM.to_le_bytes());
         bytes[at..at + 4].copy_from_slice(&form.to_le_bytes());
-        // Another format gives another name.
+        // A split of another format has another name.
         let old = key.replace(".split", "-old.split");
         world.blobs.put(&old, bytes.into()).await.unwrap();
         world.blobs.delete(&key).await.unwrap();
@@ -175,7 +175,7 @@ async fn an_upgrade_of_the_format_is_never_seen_by_who_searches() {
     assert_eq!(ask(&world, "curlew").await.total, 8, "the old splits are searched");
     let segments = manifest(&world).await.segments;
 
-    // Somebody searches after each change.
+    // A search runs after each change.
     let clock = world.politeness.clock.clone();
     let finder = Finder::new(world.blobs.clone(), clock.clone());
     let blobs = Arc::new(WatchedBlobs { finder: Some(finder), ..WatchedBlobs::over(&world) });
@@ -185,13 +185,13 @@ async fn an_upgrade_of_the_format_is_never_seen_by_who_searches() {
     assert_eq!((done.added, done.rewritten, done.purged), (1, 8, 1));
     let found = blobs.found.lock().unwrap().clone();
     assert!(found.len() >= 5 && found.iter().all(|total| *total == 9), "{found:?}");
-    assert_eq!(blobs.taken("segments/").len(), 1, "old splits are made new from their own records");
+    assert_eq!(blobs.taken("segments/").len(), 1, "old splits must be upgraded from their own records");
     let now = manifest(&world).await;
     assert!(!now.is_outdated() && segments.iter().all(|segment| now.is_indexed(segment)));
     assert_eq!(now.tombstones, BTreeSet::new());
     assert!(now.splits.iter().all(|split| split.form == FORM && split.bounds.oldest.is_some()));
     assert_eq!(ask(&world, "whimbrel").await.total, 4);
-    // Once is enough, and the old objects go.
+    // One upgrade is enough, and the old objects are swept.
     assert!(!index.publish(2026).await.unwrap().has_changed());
     world.sleep(Millis::from_days(2)).await;
     world.publish().await;
@@ -206,7 +206,7 @@ async fn an_upgrade_that_dies_goes_on_where_it_was() {
     Index { blobs: failing_after(2, &world), ..world.index() }.publish(2026).await.unwrap_err();
     assert_eq!(ask(&world, "curlew").await.total, 8);
     let old = async || manifest(&world).await.splits.iter().filter(|split| split.form == OLDEST_FORM).count();
-    assert_eq!(old().await, 2, "two were rewritten before");
+    assert_eq!(old().await, 2, "two splits were rewritten before the failure");
     assert_eq!(world.publish().await.rewritten, 4);
     assert_eq!((old().await, ask(&world, "curlew").await.total), (0, 8));
 }
@@ -226,7 +226,7 @@ async fn what_a_later_version_has_written_is_left_alone_and_what_is_too_old_is_b
     assert_eq!(ask(&world, "curlew").await.total, 5);
 }
 
-/// As [`as_written_by`], where a version before or after this one has written already.
+/// Changes the format number in the manifest of an index that [`as_written_by`] gave the next format.
 async fn as_written_by_again(world: &TestWorld, form: u32) {
     let json = world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes;
     let json = String::from_utf8(json.to_vec()).unwrap();
@@ -247,9 +247,9 @@ async fn portions_are_built_side_by_side_and_one_that_fails_is_taken_up_again() 
     assert_eq!(ask(&world, "curlew").await.total, 9);
     assert!(half.sealed_through.is_none());
     let done = portions(world.blobs.clone()).publish(2026).await.unwrap();
-    assert_eq!((done.added, done.segments), (2, 2), "it is taken up again, and nothing else is");
+    assert_eq!((done.added, done.segments), (2, 2), "only the failed portion is repeated");
     assert_eq!(ask(&world, "curlew").await.total, 11);
-    // Another indexer at the same time takes nothing away, and nothing comes twice.
+    // Two indexers at the same time lose no page and add none twice.
     for n in 11..30 {
         accept(&world, &format!("a{n:02}"), "A curlew probes the mud.").await;
     }

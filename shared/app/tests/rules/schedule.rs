@@ -1,4 +1,4 @@
-//! Schedule of polls: the wishes of feeds and servers, kept over 304s, and the feeds' own history.
+//! Schedule of polls: the wishes of feeds and servers, which outlast 304s, and the feeds' own history.
 
 use crate::test_world::*;
 
@@ -6,7 +6,7 @@ async fn version(world: &TestWorld) -> Version {
     world.sources.get(&key(FEED)).await.unwrap().unwrap().1
 }
 
-/// Lets dispatch tick each minute for `length` and runs its polls when they are due; returns the instants of the polls.
+/// Lets dispatch tick each minute for `length` and runs its polls when they are due; returns the times of the polls.
 async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
     let (dispatch, poll) = (world.dispatch_stage(), world.poll_stage());
     let end = world.now() + length;
@@ -64,7 +64,7 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
     let made = run(&world, Millis::from_days(5)).await;
     assert!(
         made.first().is_some_and(|at| *at >= began + Millis::from_hours(72)),
-        "the hold is as long as it was: {made:?}"
+        "the hold must not become shorter: {made:?}"
     );
     assert!(made.len() > 1, "{made:?}");
     assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 0);
@@ -107,7 +107,7 @@ async fn r26_beyond_the_cap_a_feed_is_polled_no_more_often_than_the_crawl_delay_
         let world = TestWorld::of_feed().await;
         world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
         world.web.answer(FEED, Ok(tagged("", "\"1\"")));
-        // robots.txt, and after the pause the feed.
+        // The first poll calls robots.txt, and the second one, after the pause, calls the feed.
         world.poll(0).await;
         world.sleep(Millis::from_mins(11)).await;
         world.poll(0).await;
@@ -138,7 +138,7 @@ async fn f06_no_poll_falls_into_a_skipped_hour() {
     world.poll(0).await;
     let made = run(&world, Millis::from_days(5)).await;
     assert!(made.iter().all(|at| at.hour() == 5), "{made:?}");
-    assert_eq!(made.len(), 4, "once a day from the next one on: {made:?}");
+    assert_eq!(made.len(), 4, "one poll a day from the next one on: {made:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,14 +164,14 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
     let all = run(&world, Millis::from_days(40)).await;
     let floor = world.politeness.rules.poll_floor;
     assert!(made.iter().chain(&all).collect::<Vec<_>>().windows(2).all(|pair| pair[1].since(*pair[0]) >= floor));
-    // Nothing new for weeks: polls become rarer and rarer.
+    // There was no news for weeks, so polls become rarer.
     let feed = world.feed().await;
     assert_eq!((feed.interval, feed.polling.why), (Millis::from_days(1), Why::History));
     assert!(all.len() < 70, "{} polls in forty days of silence", all.len());
     assert_eq!(world.sources.list(None, 100).await.unwrap().len(), 8, "the rows for further slots stay");
 }
 
-/// A feed whose entries have other ids at each poll, and other links if that is so.
+/// Returns a feed whose entries have new ids at each poll, and new links, too, if `links_too`.
 fn made_up(poll: u64, links_too: bool) -> Reply {
     let link = |n: u64| if links_too { format!("{poll}-{n}") } else { n.to_string() };
     let items: String = (0..3)
@@ -192,7 +192,7 @@ async fn a_feed_that_makes_up_ids_at_each_poll_is_not_polled_more_often() {
         }
         world.poll(0).await;
         let made = run(&world, Millis::from_days(6)).await;
-        // With links that nobody has seen it cannot be told from one that has news all the time.
+        // With links that nobody has seen, the feed looks like one that has news all the time.
         let most = if links_too { 6 * 24 } else { 6 * 3 };
         assert!(made.len() <= most, "{} polls with links made up: {links_too}", made.len());
         let floor = world.politeness.rules.poll_floor;
@@ -207,7 +207,7 @@ async fn h07_a_poll_that_is_delivered_twice_calls_once() {
     world.web.keep(FEED, status(304));
     world.next_slot().await;
     assert_eq!(world.poll(0).await, Verdict::Done);
-    let Verdict::Defer(until) = world.poll(0).await else { panic!("the lease is in force") };
+    let Verdict::Defer(until) = world.poll(0).await else { panic!("the lease must be in force") };
     world.sleep_until(until).await;
     // It may take a few turns until the lease has run out.
     while let Verdict::Defer(until) = world.poll(0).await {
@@ -216,7 +216,7 @@ async fn h07_a_poll_that_is_delivered_twice_calls_once() {
     assert_eq!(world.calls(CallKind::Feed).len(), 2);
     world.next_slot().await;
     assert_eq!(world.poll(0).await, Verdict::Done);
-    assert_eq!(world.calls(CallKind::Feed).len(), 3, "its next slot is another matter");
+    assert_eq!(world.calls(CallKind::Feed).len(), 3, "the poll of the next slot must call");
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,10 +226,10 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
         world.poll(0).await;
         world.web.keep(FEED, status(304));
         world.next_slot().await;
-        // The host was unreachable before: the success must be recorded, so the lease is given back.
+        // The host was unreachable before. The success must be recorded, so the lease is given back.
         let unreached = |state| (HostState { failures: 1, lease: None, ..state }, ());
         update_host(world.hosts.as_ref(), &host("example.org"), unreached).await.unwrap();
-        // A held host leaves this: the row says that a job is parked, until this very minute.
+        // This is the state after a hold: the row says that a job is parked until this minute.
         world.change_feed(FEED, |feed| (feed.not_before, feed.polling.why) = (world.now(), Why::Held)).await;
         let calls = || world.calls(CallKind::Feed).len();
         assert_eq!(calls(), 1);
@@ -251,9 +251,9 @@ async fn f10_the_hub_of_a_feed_is_kept_with_it_and_forgotten_when_it_is_named_no
     world.poll(0).await;
     let hub = Hub { url: "https://hub.example/".into(), topic: FEED.into() };
     world.next_poll().await;
-    assert_eq!(world.feed().await.polling.hub, Some(hub), "a 304 need not repeat it");
+    assert_eq!(world.feed().await.polling.hub, Some(hub), "a 304 need not repeat the hub");
     world.web.keep(FEED, text(rss("<item><link>https://example.org/a</link></item>")));
     world.next_poll().await;
     assert_eq!(world.feed().await.polling.hub, None);
-    assert!(world.web.calls().iter().all(|call| call.url != "https://hub.example/"), "nothing is called there");
+    assert!(world.web.calls().iter().all(|call| call.url != "https://hub.example/"), "the hub must not be called");
 }

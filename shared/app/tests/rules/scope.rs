@@ -1,6 +1,6 @@
-//! The operator's exclusions, and preferences for the use of pages (rows P10 to P19).
+//! The operator's exclusions, and preferences about the use of pages (rows P13 to P19).
 
-/// Excluded addresses are not called, whoever names them.
+/// Tests that excluded URLs are not called, whoever names them.
 mod exclusions {
     use crate::robots::suggest;
     use crate::test_world::*;
@@ -81,7 +81,7 @@ mod exclusions {
     }
 }
 
-/// Content signals and licences.
+/// Tests of content signals and licences.
 mod preferences {
     use crate::robots::recheck;
     use crate::test_world::*;
@@ -130,7 +130,7 @@ mod preferences {
         world.extract_all().await;
         let kept = world.record(A).await.preferences;
         assert_eq!(kept.content_signal.as_deref(), Some("ai-train=no, search=yes, use=reference"));
-        // A site that refuses search from now on loses its pages with their next re-check.
+        // A site that refuses search from now on loses its pages when they are re-checked.
         world.web.serve(ROBOTS, "text/plain", file("no"));
         recheck(&world).await;
         recheck(&world).await;
@@ -167,7 +167,7 @@ mod preferences {
         let mut by_header = text(html(""));
         by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
         world.web.answer(B, Ok(by_header));
-        // Another one is not asked for, and what is not known refuses nothing.
+        // A second licence document is not called, and an unknown licence refuses nothing.
         let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
         world.web.answer(C, page_with(&script));
         world.visit(&[A, B, C]).await;
@@ -175,7 +175,7 @@ mod preferences {
         says(&world.rejection(B).await, "prohibits search");
         says(&world.rejection(C).await, "in the page prohibits search");
         assert_eq!(world.called(RSL), 1);
-        // A licence of another kind is no RSL.
+        // A licence of another kind is no RSL licence.
         let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
         let plain = TestWorld::new();
         plain.web.answer(A, page_with(free));
@@ -195,7 +195,7 @@ mod preferences {
         world.web.answer("https://terms.example/0", Ok(status(503)));
         world.visit(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
         let licences = world.web.calls().iter().filter(|call| call.url.starts_with("https://terms.example/")).count();
-        assert_eq!(licences, 2, "robots.txt of the other host, and one document");
+        assert_eq!(licences, 2, "only robots.txt of the other host and one document are called");
         assert_eq!(world.state(&urls[4]).await, Some(PageState::Pending));
         assert_eq!(world.host_state("example.org").await.hold, None);
     }
@@ -227,10 +227,10 @@ mod preferences {
             world.web.keep(RSL, answer);
             world.web.answer(A, page_with(IMAGE));
             world.visit(&[A]).await;
-            assert_eq!((world.state(A).await, world.called(A)), (None, 0), "{code}: the page waits");
+            assert_eq!((world.state(A).await, world.called(A)), (None, 0), "{code}: the page must wait");
             for _ in 0..20 {
                 let Some((job, due)) = world.queued(QueueName::Fetch).await.pop() else { panic!("{code}") };
-                assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: asked once a day at most");
+                assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: at most one call a day");
                 run_at(&world, due).await;
                 assert_eq!((job.deferrals, world.called(A)), (0, 0), "{code}");
             }
@@ -243,7 +243,7 @@ mod preferences {
         }
     }
 
-    /// Runs the visits that are due then.
+    /// Runs the visits that are due at `at`.
     async fn run_at(world: &TestWorld, at: Timestamp) {
         world.sleep_until(at).await;
         world.run_due_visits().await;

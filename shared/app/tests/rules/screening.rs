@@ -10,7 +10,7 @@ use std::io::Cursor;
 const PICTURE: &str = "https://example.org/a.png";
 const ELSEWHERE: &str = "https://cdn.example.com/a.png";
 
-/// Returns a world whose judge lets the embedded classifier decide alone.
+/// Returns a world whose judge uses the embedded classifier alone.
 fn strict(allow: &str) -> TestWorld {
     TestWorld { judge: Arc::new(judge(allow)), ..TestWorld::new() }
 }
@@ -24,7 +24,7 @@ fn judge(allow: &str) -> Judge {
     Judge::new(Some(screener), Some(Arc::new(SkinRegions)))
 }
 
-/// Returns a shaded body before a wall, or with `clothed` the same in blue.
+/// Returns a picture of a shaded body in front of a wall; with `clothed` the body is blue.
 fn body(clothed: bool) -> Vec<u8> {
     let picture = image::RgbImage::from_fn(240, 320, |x, y| {
         let (x, y) = (x as f32 / 240.0, y as f32 / 320.0);
@@ -48,7 +48,7 @@ fn serve(world: &TestWorld, url: &str, picture: &str, bytes: Vec<u8>) {
     world.web.serve(picture, "image/png", bytes);
 }
 
-/// Runs the visits to images that extraction has asked for.
+/// Runs the visits to images that extraction has sent; returns their number.
 async fn fetch_images(world: &TestWorld) -> usize {
     let visits = world.visits().await;
     for (images, _) in &visits {
@@ -63,14 +63,14 @@ async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
     serve(&world, A, PICTURE, body(false));
     world.crawl(&[A]).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else {
-        panic!("it was taken")
+        panic!("the page must be rejected")
     };
     assert_eq!(why.topics, ["adult"]);
     let because = why.because.unwrap();
     assert!(because.contains("adult: 0.4") && because.contains("because of its image: one region"), "{because}");
     assert!(because.contains("% across"), "{because}");
-    assert!(world.keys("segments/").await.is_empty(), "nothing of it is kept");
-    assert!(why.picture.is_some_and(|picture| picture.starts_with("Qk")), "but a few blurred pixels of the picture");
+    assert!(world.keys("segments/").await.is_empty(), "no record may be kept");
+    assert!(why.picture.is_some_and(|picture| picture.starts_with("Qk")), "blurred pixels are kept");
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,14 +90,14 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     serve(&world, A, ELSEWHERE, body(false));
     serve(&world, B, ELSEWHERE, body(false));
     world.crawl(&[A, B]).await;
-    assert!(world.is_accepted(A).await, "its words pass");
+    assert!(world.is_accepted(A).await, "the words of the page pass");
     assert_eq!(fetch_images(&world).await, 1);
     for url in [A, B] {
         assert_eq!(world.gone(url).await, Some(Gone::Screened), "{url}");
     }
     assert_eq!(world.keys("audit/").await.len(), 2);
     assert!(world.calls(CallKind::Image).len() <= 2);
-    // Once the image is known, no later page with it gets so far.
+    // Once the image is known, a later page with it is rejected before it is accepted.
     world.blobs.put(&thumbnail_key(&image_id(&ELSEWHERE.parse().unwrap())), jpeg()).await.unwrap();
     let later = "https://example.org/later";
     serve(&world, later, ELSEWHERE, body(false));
@@ -105,7 +105,7 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     assert!(world.rejection(later).await.is_some());
 }
 
-/// On a stack, whoever fetches images has no model.
+/// On AWS the function that fetches images has no model.
 #[tokio::test(start_paused = true)]
 async fn a_page_waits_for_an_image_that_nobody_would_judge_later() {
     let judge = Arc::new(judge("").awaiting_images());
@@ -115,16 +115,16 @@ async fn a_page_waits_for_an_image_that_nobody_would_judge_later() {
     let jobs: Vec<_> = world.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
     let verdicts = world.extract().run_batch(&jobs).await;
     assert!(matches!(verdicts[..], [Ok(Verdict::Defer(_))]), "{verdicts:?}");
-    assert!(!world.is_accepted(A).await, "nobody finds it yet");
+    assert!(!world.is_accepted(A).await, "the page must not be searchable yet");
     let patient: Vec<_> = jobs.iter().cloned().map(|job| PageJob { deferrals: 3, ..job }).collect();
     world.blobs.put(&thumbnail_key(&image_id(&ELSEWHERE.parse().unwrap())), jpeg()).await.unwrap();
     assert!(matches!(world.extract().run_batch(&jobs).await[..], [Ok(Verdict::Done)]));
-    assert!(world.rejection(A).await.is_some(), "it has come");
+    assert!(world.rejection(A).await.is_some(), "the image has arrived");
 
     let world = TestWorld { judge: world.judge.clone(), ..TestWorld::new() };
     serve(&world, A, ELSEWHERE, body(false));
     assert!(matches!(world.extract().run_batch(&patient).await[..], [Ok(Verdict::Done)]));
-    assert!(world.is_accepted(A).await, "it does not wait for ever");
+    assert!(world.is_accepted(A).await, "the page must not wait for ever");
 }
 
 fn jpeg() -> bytes::Bytes {
@@ -144,9 +144,9 @@ async fn an_image_that_comes_before_its_pages_row_waits_for_it() {
     world.fetch(&job).await;
     assert_eq!(world.state(A).await, pending);
     world.extract_all().await;
-    // The thumbnail was there already, so the page was judged by it.
+    // The thumbnail already existed, so the page was judged by it.
     assert!(world.rejection(A).await.is_some());
-    assert_eq!(fetch_images(&world).await, 1, "the image's visit was put off");
+    assert_eq!(fetch_images(&world).await, 1, "the image's visit must be put off");
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,7 +162,7 @@ async fn a_visit_to_images_asks_for_each_in_the_name_of_its_pages_chain() {
     world.extract_all().await;
     let queued = world.queued(QueueName::Fetch).await;
     let [(Job { work: Work::Fetch(images), trace, .. }, _)] = &queued[..] else {
-        panic!("one visit for both: {queued:?}")
+        panic!("there must be one visit for both: {queued:?}")
     };
     let found: Vec<_> = images.items.iter().map(|item| (item.page.clone(), item.purpose.trace().cloned())).collect();
     assert_eq!(found, chains);
@@ -186,7 +186,7 @@ const OFFER: &str = "<html><head><title>Online casino: free spins and a welcome 
     bet on roulette and blackjack, and win real money at the best casino online. Free spins for every new player, every \
     day.</p></article></body></html>";
 
-/// Runs the queued jobs: visits, and the jobs that they send on.
+/// Runs the queued visits and the jobs that they send.
 async fn run_queues(world: &TestWorld) {
     for (job, _) in world.queued(QueueName::Fetch).await {
         world.fetch(&job).await;
@@ -210,7 +210,7 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     let world = TestWorld::new();
     world.web.serve(A, "text/html", OFFER);
     world.crawl(&[A]).await;
-    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else { panic!("taken") };
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else { panic!("passed") };
     assert_eq!(why.topics, ["gambling"]);
     assert!(why.because.unwrap().contains("free spins"));
 
@@ -224,9 +224,9 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     for _ in 0..3 {
         world.sleep(Millis::from_days(8)).await;
         world.recheck(A).await;
-        assert!(world.is_accepted(A).await, "a re-check asks the same override");
+        assert!(world.is_accepted(A).await, "a re-check applies the same override");
     }
-    // Another process, with an empty memory, knows it too.
+    // Another process, with an empty cache, applies the override, too.
     let other = TestWorld::sharing(&world);
     other.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     assert!(world.is_accepted(A).await);
@@ -251,7 +251,7 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     // The rules are cached for a minute.
     world.sleep(Millis::from_mins(1)).await;
     world.crawl(&[B]).await;
-    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("passed") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
     let (_, followed) = overrides.take_back("ana", &site).await.unwrap().unwrap();
@@ -259,7 +259,7 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     world.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
     assert!(world.is_accepted(B).await);
-    assert_eq!(world.gone(A).await, Some(Gone::Screened), "what is gone stays gone");
+    assert_eq!(world.gone(A).await, Some(Gone::Screened), "a page that is gone stays gone");
     assert_eq!(overrides.take_back("ana", &site).await.unwrap(), None);
     assert_eq!(audited(&world).await, ["override deny", "override taken_back", "removed screened"]);
 }
@@ -274,10 +274,10 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     overrides.give("ana", &site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
     overrides.give("ana", &page, Judged::Reject, vec![], None).await.unwrap();
     world.crawl(&[A]).await;
-    assert!(world.rejection(A).await.is_some(), "gambling is not what was let through");
+    assert!(world.rejection(A).await.is_some(), "the override must not let gambling through");
     world.crawl(&[B]).await;
     assert!(world.rejection(B).await.is_some());
-    // A new override replaces the old one with the same scope.
+    // A new override replaces an earlier one with the same scope.
     overrides.give("ana", &site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrides.list().await.unwrap().len(), 2);
     world.sleep(Millis::from_mins(1)).await;
@@ -291,7 +291,7 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     let world = TestWorld::new();
     serve(&world, A, PICTURE, body(true));
     world.crawl(&[A]).await;
-    // As if the process that gave the override had died before it applied it.
+    // This is the state if the process that made the override died before it applied it.
     let rule = serde_json::json!({ "overrides": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});

@@ -1,11 +1,11 @@
-//! Second chances and second choices: rejected pages are looked at again, a wrong canonical link names no page, and an
-//! image that cannot be had has successors.
+//! Second looks and second choices: rejected pages are fetched again, a wrong canonical link names no page, and an
+//! image that cannot be fetched has successors.
 
 use crate::revision::{wait, work};
 use crate::test_world::*;
 use curlew_crawl::pages::sample::{HowMany, Sampled};
 
-/// A page about a bird, with a text that no other bird's page has.
+/// Returns a page about a bird, with a text that no other bird's page has.
 fn about(bird: &str, head: &str) -> Reply {
     let text: String = (0..40).map(|n| format!("The {bird} number {n} of {bird} bay calls {bird}{n}. ")).collect();
     html_reply(format!(
@@ -25,7 +25,7 @@ async fn polled(world: &TestWorld, title: &str) {
     }
     world.poll(0).await;
     assert_eq!(world.calls(CallKind::Feed).len(), polls + 1);
-    // The host's pause.
+    // The wait covers the host's pause.
     wait(world, 1).await;
     work(world).await;
 }
@@ -80,13 +80,13 @@ async fn a_rejected_page_is_looked_at_again_after_a_week_and_after_a_month_and_n
         wait(&world, 24).await;
         let calls = pages_called(&world, A);
         let sampled = sampled(&world).await;
-        assert_eq!((sampled.indexed, sampled.second_looks), (0, pages_called(&world, A) - calls), "one call a look");
+        assert_eq!((sampled.indexed, sampled.second_looks), (0, pages_called(&world, A) - calls), "one call per look");
         looks.extend((sampled.second_looks > 0).then_some(day));
         assert_eq!(world.state(A).await, rejected(Rejection::NoImage));
     }
     assert_eq!(looks, [7, 30]);
     let row = world.row(A).await;
-    assert_eq!((row.rejected_at, row.feed), (Some(first.at), first.feed), "what the row knows is kept");
+    assert_eq!((row.rejected_at, row.feed), (Some(first.at), first.feed), "the row must keep its content");
     assert!(row.at > first.at);
 }
 
@@ -122,7 +122,7 @@ async fn a_host_out_of_reach_leaves_the_reason_of_a_rejection() {
         wait(&world, 24).await;
         work(&world).await;
         days += 1;
-        assert!(days < 100, "it comes to an end");
+        assert!(days < 100, "the looks must come to an end");
     }
     assert_eq!(world.state(A).await, rejected(Rejection::ShortText));
 }
@@ -150,7 +150,7 @@ async fn a_message_in_place_of_an_announced_page_is_rejected_until_the_page_is_t
         wait(&world, 25).await;
         work(&world).await;
     }
-    assert_eq!(world.state(A).await, rejected(Rejection::SoftNotFound("Godwits of Friesland".into())), "it still is");
+    assert_eq!(world.state(A).await, rejected(Rejection::SoftNotFound("Godwits of Friesland".into())), "rejected");
     world.web.keep(A, about("godwit", ""));
     wait(&world, 25 * 24).await;
     assert_eq!(sampled(&world).await.second_looks, 1);
@@ -183,8 +183,8 @@ async fn pages_that_share_a_wrong_canonical_link_are_pages_of_their_own() {
         for bird in birds {
             assert_eq!(world.record(&url(bird)).await.title, format!("On the {bird}"), "{link}");
         }
-        assert!(pages_called(&world, link) <= 2, "{link}: once as a page, once as a link");
-        // Nothing is removed by a re-check.
+        assert!(pages_called(&world, link) <= 2, "{link}: the URL may be called once as a page and once as a link");
+        // A re-check removes no page.
         wait(&world, 48).await;
         sampled(&world).await;
         world.remove_what_was_sent().await;
@@ -202,7 +202,7 @@ async fn a_canonical_link_that_only_drops_what_a_feed_added_costs_no_call() {
     world.visit(&["https://example.org/a?source=rss"]).await;
     work(&world).await;
     assert_eq!((world.record(A).await.url.as_str(), pages_called(&world, A)), (A, 0));
-    // What looks like the number of an article is no addition.
+    // A parameter that looks like the number of an article is not dropped.
     let world = TestWorld::new();
     for (n, bird) in ["godwit", "curlew"].into_iter().enumerate() {
         world.web.keep(&format!("https://example.org/a?id={n}"), about(bird, &link));
@@ -277,10 +277,10 @@ async fn the_second_choice_of_an_image_that_failed_is_called_a_day_later() {
     let hints = EntryHints::default();
     world.fetch(&visit("example.org", &[A], &Purpose::New { hints })).await;
     work(&world).await;
-    assert_eq!(images_called(&world), ["https://example.org/missing.png"], "two calls a page and look");
+    assert_eq!(images_called(&world), ["https://example.org/missing.png"], "two calls for each look at a page");
     let record = world.record(A).await;
     assert_eq!(record.image.as_deref(), Some("https://example.org/body.png"));
-    let Some(ThumbnailId::Object(image)) = record.thumbnail else { panic!("it has a second choice") };
+    let Some(ThumbnailId::Object(image)) = record.thumbnail else { panic!("the record must have a second choice") };
     wait(&world, 25).await;
     work(&world).await;
     assert_eq!(images_called(&world), ["https://example.org/missing.png", "https://example.org/body.png"]);
@@ -306,5 +306,5 @@ async fn an_image_elsewhere_that_gave_none_gives_way_on_later_pages() {
         images.push(world.record(&url).await.image.unwrap());
     }
     assert_eq!(images, [elsewhere, "https://example.org/curlew.png"]);
-    assert_eq!(images_called(&world), images, "each is called once");
+    assert_eq!(images_called(&world), images, "each image must be called once");
 }

@@ -1,4 +1,4 @@
-//! Signed requests: where a host asked, everywhere, or nowhere, and what a refusal means then.
+//! Signed requests: sent where a host asked, everywhere, or nowhere, and the effect of a refusal in each case.
 
 use crate::test_world::*;
 use curlew_crawl::politeness::signing::{DIRECTORY, KeySource, SignatureMode, Signer, directory};
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 const ASKED: &str = r#"sig1=("@authority" "signature-agent");tag="web-bot-auth""#;
 
-/// Keys as a test has them.
+/// A source of keys that a test sets.
 #[derive(Default)]
 struct TestKeys(Mutex<Option<KeyRing>>);
 
@@ -44,7 +44,7 @@ fn page() -> Reply {
     html_reply(html(""))
 }
 
-/// The pages that were called, and which of the calls were signed.
+/// Returns the called pages, each with true if the call was signed.
 fn called(world: &TestWorld) -> Vec<(String, bool)> {
     world.calls(CallKind::Page).into_iter().map(|Call { url, signature, .. }| (url, signature.is_some())).collect()
 }
@@ -63,7 +63,7 @@ async fn i01_a_host_that_asks_is_called_again_signed_after_the_pause_and_always_
         let began = world.now();
         world.visit(&[A, B]).await;
         assert_eq!(called(&world), pages(&[(A, false), (A, true), (B, true)]), "{code}");
-        assert!(world.now().since(began) >= Millis::from_secs(2), "each after its pause");
+        assert!(world.now().since(began) >= Millis::from_secs(2), "each call must follow its pause");
         let known = world.host_state("example.org").await;
         assert!(known.signs && known.hold.is_none() && known.url_holds.is_empty(), "{known:?}");
         // Another process knows it from the ledger.
@@ -79,13 +79,13 @@ async fn i01_a_signed_call_that_is_refused_is_a_refusal_and_never_signed_twice()
     let world = signing(SignatureMode::Asked);
     world.web.answer(A, Ok(asking(403)));
     world.visit(&[A, B]).await;
-    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "the visit ends");
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "the visit must end");
     let known = world.host_state("example.org").await;
     assert_eq!(known.url_holds.iter().map(|held| held.what).collect::<Vec<_>>(), [HoldReason::Forbidden]);
     world.sleep(Millis::from_hours(2)).await;
     world.web.answer(B, Ok(asking(403)));
     world.visit(&[B]).await;
-    assert_eq!(called(&world)[2..], pages(&[(B, true)])[..], "one call, which is signed");
+    assert_eq!(called(&world)[2..], pages(&[(B, true)])[..], "one signed call");
     assert_eq!(world.host_state("example.org").await.hold.map(|hold| hold.reason), Some(HoldReason::Forbidden));
 }
 
@@ -100,14 +100,14 @@ async fn i01_a_signed_call_that_is_answered_by_a_wall_holds_the_host_and_the_pag
     world.web.answer(A, Ok(marked()));
     world.web.answer(A, Ok(marked()));
     world.visit(&[A, B]).await;
-    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "once more, signed, and then the host is left alone");
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "one signed call, and then no more");
     let known = world.host_state("example.org").await;
     let hold = known.hold.clone().unwrap();
     assert_eq!((hold.reason, known.signs), (HoldReason::Interstitial, true), "{known:?}");
     let waiting = world.queued(QueueName::Fetch).await;
     let [(job, due)] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!((visited(job).len(), job.deferrals, *due), (2, 0, hold.until));
-    // The wall lets signed calls through by now.
+    // By now the wall lets signed calls through.
     world.sleep(hold.until.since(world.now()) + Millis(1)).await;
     world.web.keep(A, page());
     world.web.keep(B, page());
@@ -166,13 +166,13 @@ async fn i01_each_hop_is_signed_for_its_own_host_where_all_requests_are() {
     world.web.answer("https://other.example:8443/b", Ok(page()));
     world.visit(&[A]).await;
     let calls = world.web.calls();
-    assert!(calls.len() == 4 && calls.iter().all(|call| call.signature.is_some()), "robots.txt too: {calls:?}");
+    assert!(calls.len() == 4 && calls.iter().all(|call| call.signature.is_some()), "also robots.txt: {calls:?}");
     let mut inputs: Vec<_> = calls.iter().filter_map(|call| call.signature.as_ref()).map(|s| s.input.clone()).collect();
     assert!(calls[0].signature.as_ref().unwrap().agent.ends_with("\"https://search.example\""));
     inputs.sort();
     inputs.dedup();
-    assert_eq!(inputs.len(), 4, "each has a nonce of its own");
-    assert!(!world.host_state("example.org").await.signs, "nobody asked");
+    assert_eq!(inputs.len(), 4, "each call must have its own nonce");
+    assert!(!world.host_state("example.org").await.signs, "no host has asked");
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,13 +184,13 @@ async fn i01_the_directory_is_stored_when_it_is_stale_and_served_while_it_is_val
     let first = directory(blobs, now).await.unwrap().unwrap();
     assert_eq!(first.authority, "search.example");
     signer.publish(blobs, now + Millis::from_hours(1), 2).await.unwrap();
-    assert_eq!(directory(blobs, now).await.unwrap(), Some(first.clone()), "it is fresh");
+    assert_eq!(directory(blobs, now).await.unwrap(), Some(first.clone()), "a fresh directory must not be replaced");
     signer.publish(blobs, now + Millis::from_days(1), 3).await.unwrap();
     let second = directory(blobs, now + Millis::from_days(7)).await.unwrap().unwrap();
-    assert!(second.input != first.input && second.body == first.body, "signed anew");
-    assert_eq!(directory(blobs, now + Millis::from_days(8)).await.unwrap(), None, "its signatures are over");
+    assert!(second.input != first.input && second.body == first.body, "a stale directory must be signed again");
+    assert_eq!(directory(blobs, now + Millis::from_days(8)).await.unwrap(), None, "the signatures have expired");
     blobs.put(DIRECTORY, "broken".into()).await.unwrap();
     assert_eq!(directory(blobs, now).await.unwrap(), None);
     signer.publish(blobs, now + Millis::from_days(2), 4).await.unwrap();
-    assert!(directory(blobs, now).await.unwrap().is_some(), "what cannot be read is made anew");
+    assert!(directory(blobs, now).await.unwrap().is_some(), "an unreadable directory must be replaced");
 }

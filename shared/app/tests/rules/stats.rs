@@ -1,4 +1,4 @@
-//! Stats of everything that is stored, kept where counting costs money.
+//! Statistics about everything that is stored. They are themselves stored where counting costs money.
 
 use crate::index::{accept, removal};
 use crate::test_world::*;
@@ -44,7 +44,7 @@ async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
     assert_eq!(taken, [0, 7, 14]);
     let at = world.now() - Millis::from_days(1);
     assert_eq!(stored_stats(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
-    // A count that did not finish is not begun anew each day, and the last one stays.
+    // An unfinished count is not started again each day, and the last finished count stays.
     let unfinished = b"{\"begun\":\"2026-12-25T00:00:00Z\",\"counted\":null}";
     blobs.put("census.json", Bytes::from_static(unfinished)).await.unwrap();
     assert!(!stats.keep().await.unwrap());
@@ -64,7 +64,7 @@ async fn the_counts_of_thirty_days_are_kept_and_no_more() {
         for _ in 0..2 {
             add(blobs, clock.now(), &more).await.unwrap();
         }
-        // Nothing is counted every other day.
+        // Counts are taken every other day only.
         clock.sleep(Millis::from_days(2)).await;
     }
     let days = last_days(blobs, clock.now()).await.unwrap();
@@ -73,5 +73,5 @@ async fn the_counts_of_thirty_days_are_kept_and_no_more() {
     assert_eq!(&polls[polls.len() - 5..], [78, 0, 80, 0, 0]);
     assert_eq!(days.last().unwrap().day, clock.now().day());
     blobs.put("activity.json", Bytes::from_static(b"[{")).await.unwrap();
-    assert!(last_days(blobs, clock.now()).await.unwrap().is_empty(), "what cannot be read is only for charts");
+    assert!(last_days(blobs, clock.now()).await.unwrap().is_empty(), "an unreadable object is ignored");
 }

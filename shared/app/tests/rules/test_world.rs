@@ -1,4 +1,4 @@
-//! All ports in memory, the stages over them, and documents for their web.
+//! In-memory ports, the stages over them, and documents for their web.
 
 pub(crate) use async_trait::async_trait;
 pub(crate) use bytes::Bytes;
@@ -41,7 +41,7 @@ pub(crate) const IMAGE: &str = "<meta property=\"og:image\" content=\"https://ex
 pub(crate) const FEED: &str = "https://example.org/feed";
 pub(crate) const HOUR: u64 = 3_600;
 
-/// All ports in memory, and the stages over them.
+/// In-memory ports, and the stages over them.
 pub(crate) struct TestWorld {
     pub(crate) web: Arc<MemoryFetch>,
     pub(crate) hosts: Arc<MemoryHosts>,
@@ -59,7 +59,7 @@ impl TestWorld {
         TestWorld::with_scope(Scope::default())
     }
 
-    /// Another process over the same store and the same web.
+    /// Returns another process over the same store and the same web.
     pub(crate) fn sharing(other: &TestWorld) -> TestWorld {
         let politeness =
             Politeness { outage: Arc::default(), known: Arc::default(), ..Politeness::clone(&other.politeness) };
@@ -100,19 +100,18 @@ impl TestWorld {
         TestWorld { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
 
-    /// The stages over these ports.
     pub(crate) fn program(&self) -> Program {
         Program::over(self.politeness.clone(), self.ports.clone(), self.judge.clone())
     }
 
-    /// The stages over other ports, which the politeness has too.
+    /// Returns the stages over other ports, which the politeness uses, too.
     pub(crate) fn program_over(&self, ports: Ports) -> Program {
         let Ports { ledger, robots, blobs, .. } = ports.clone();
         let politeness = Politeness { ledger, robots, blobs, ..Politeness::clone(&self.politeness) };
         Program::over(Arc::new(politeness), ports, self.judge.clone())
     }
 
-    /// The stages over these ports, whose queue, objects and pages fail so.
+    /// Returns the stages over this world's ports with these faults in the queue, the objects and the pages.
     pub(crate) fn faulty_program(&self, faults: &Arc<Faults>) -> Program {
         self.program_over(Ports {
             queue: Arc::new(Faulty::new(self.jobs.clone(), faults.clone())),
@@ -122,7 +121,7 @@ impl TestWorld {
         })
     }
 
-    /// Changes the rules; must be called before anything else holds the politeness.
+    /// Changes the rules. Must be called before anything else holds the politeness.
     pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
         let politeness = Arc::get_mut(&mut self.politeness).unwrap();
         let mut rules = Rules::clone(&politeness.rules);
@@ -152,12 +151,12 @@ impl TestWorld {
         verdict
     }
 
-    /// The stage that sends every new page as a visit.
+    /// Returns a poll stage that sends every new page as a visit.
     pub(crate) fn poll_stage(&self) -> Poll {
         Poll { fetch: None, ..self.program().crawler.poll }
     }
 
-    /// The stage that sends every page as a visit.
+    /// Returns a discovery stage that sends every page as a visit.
     pub(crate) fn discover_stage(&self) -> Discover {
         Discover { fetch: None, ..self.program().crawler.discover }
     }
@@ -172,12 +171,11 @@ impl TestWorld {
         verdict
     }
 
-    /// Visits pages of the host of examples that no feed has named before.
+    /// Visits pages of example.org that no feed has listed before.
     pub(crate) async fn visit(&self, urls: &[&str]) -> Verdict {
         self.fetch(&visit("example.org", urls, &new())).await
     }
 
-    /// Visits new pages and extracts them.
     pub(crate) async fn crawl(&self, urls: &[&str]) {
         self.visit(urls).await;
         self.extract_all().await;
@@ -187,7 +185,7 @@ impl TestWorld {
         self.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await
     }
 
-    /// Runs the visits that are due, and applies their verdicts as the program does.
+    /// Runs the visits that are due, and settles the jobs as the program does.
     pub(crate) async fn run_due_visits(&self) {
         for delivery in self.jobs.receive(QueueName::Fetch, 50, Millis::from_hours(1), self.now()).await.unwrap() {
             match self.fetch(delivery.job.as_ref().unwrap()).await {
@@ -197,7 +195,6 @@ impl TestWorld {
         }
     }
 
-    /// Runs the removals that a stage has sent.
     pub(crate) async fn remove_what_was_sent(&self) {
         for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
             let Ok(Job { work: Work::Remove(job), .. }) = &delivery.job else { panic!("a removal: {delivery:?}") };
@@ -206,7 +203,7 @@ impl TestWorld {
         }
     }
 
-    /// Takes at most so many jobs that are due at a time off a queue, and does none of them.
+    /// Takes at most `most` jobs that are due at `at` off a queue without running them.
     pub(crate) async fn settle(&self, queue: QueueName, most: usize, at: Timestamp) {
         for delivery in self.jobs.receive(queue, most, Millis(1), at).await.unwrap() {
             self.jobs.ack(&delivery.receipt).await.unwrap();
@@ -218,12 +215,10 @@ impl TestWorld {
         Mailbox { inbox, queue, clock: self.politeness.clock.clone() }
     }
 
-    /// Returns the extractions that wait.
     pub(crate) async fn extract_jobs(&self) -> Vec<ExtractJob> {
         self.queued(QueueName::Extract).await.iter().map(|(job, _)| *page_job(job).work).collect()
     }
 
-    /// Runs all extractions that wait.
     pub(crate) async fn extract_all(&self) {
         let jobs: Vec<_> = self.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
         let ends = self.extract().run_batch(&jobs).await;
@@ -260,7 +255,6 @@ impl TestWorld {
         Sample { politeness, pages, queue }
     }
 
-    /// Returns the keys of objects that begin with this.
     pub(crate) async fn keys(&self, prefix: &str) -> Vec<String> {
         self.blobs.list(prefix, None, 100_000).await.unwrap()
     }
@@ -273,47 +267,43 @@ impl TestWorld {
         matches!(self.state(url).await, Some(PageState::Accepted { .. }))
     }
 
-    /// Returns the reason why a page was rejected, or nothing where it has another state.
+    /// Returns the reason why a page was rejected, or `None` if it is in another state.
     pub(crate) async fn rejection(&self, url: &str) -> Option<Rejection> {
         if let Some(PageState::Rejected { reason }) = self.state(url).await { Some(reason) } else { None }
     }
 
-    /// Returns the reason why a page is gone, or nothing where it has another state.
+    /// Returns the reason why a page is gone, or `None` if it is in another state.
     pub(crate) async fn gone(&self, url: &str) -> Option<Gone> {
         if let Some(PageState::Gone { reason }) = self.state(url).await { Some(reason) } else { None }
     }
 
-    /// Returns the record of a page that is accepted.
     pub(crate) async fn record(&self, url: &str) -> Record {
         let state = self.state(url).await;
         let Some(PageState::Accepted { location, .. }) = state else { panic!("{url}: {state:?}") };
         RecordReader(self.blobs.as_ref()).read(&location).await.unwrap().unwrap()
     }
 
-    /// Returns the URLs of the calls of a kind, in order.
     pub(crate) fn urls(&self, kind: CallKind) -> Vec<String> {
         self.calls(kind).into_iter().map(|call| call.url).collect()
     }
 
-    /// Returns the visits that wait, and when each is due.
+    /// Returns the waiting visits, each with the time when it is due.
     pub(crate) async fn visits(&self) -> Vec<(VisitJob, Timestamp)> {
         let queued = self.queued(QueueName::Fetch).await.into_iter();
         queued.map(|(job, due)| (job.as_visit().work, due)).collect()
     }
 
-    /// Returns the only visit that waits, and when it is due.
+    /// Returns the only waiting visit, and the time when it is due.
     pub(crate) async fn only_visit(&self) -> (VisitJob, Timestamp) {
         let mut visits = self.visits().await;
         assert_eq!(visits.len(), 1, "{visits:?}");
         visits.remove(0)
     }
 
-    /// Returns how often a URL was called.
     pub(crate) fn called(&self, url: &str) -> usize {
         self.web.calls().iter().filter(|call| call.url == url).count()
     }
 
-    /// Serves an article with this in its head.
     pub(crate) fn serve_page(&self, url: &str, head: &str) {
         self.web.serve(url, "text/html", html(head));
     }
@@ -324,7 +314,7 @@ impl TestWorld {
         world
     }
 
-    /// A world with a feed whose server answers so, one after the other.
+    /// Returns a world with a feed whose server gives these answers in turn.
     pub(crate) async fn answering<const N: usize>(replies: [Reply; N]) -> TestWorld {
         let world = TestWorld::of_feed().await;
         replies.into_iter().for_each(|reply| world.web.answer(FEED, Ok(reply)));
@@ -347,7 +337,6 @@ impl TestWorld {
         }
     }
 
-    /// Returns the stored feed of a URL.
     pub(crate) async fn feed_at(&self, url: &str) -> Option<FeedSource> {
         match self.sources.get(&key(url)).await.unwrap() {
             Some((Source::Feed(feed), _)) => Some(feed),
@@ -393,7 +382,7 @@ impl TestWorld {
         assert!(self.sources.insert(&Source::Site(site)).await.unwrap());
     }
 
-    /// Accepts a page whose record reads as erased, so that its removal has only the place of the record to keep.
+    /// Accepts a page whose record is already erased, so that its removal needs only the location of the record.
     pub(crate) async fn with_page(&self, url: &str, of: &str) -> Page {
         let frame = [&0x184D_2A50_u32.to_le_bytes()[..], &8_u32.to_le_bytes(), &[0; 8]].concat();
         let mut row = Page { host: host(of), ..accepted(url) };
@@ -404,14 +393,12 @@ impl TestWorld {
         row
     }
 
-    /// Changes the stored row of a page.
     pub(crate) async fn change_page(&self, id: &PageId, change: impl FnOnce(&mut Page)) {
         let (mut row, seen) = self.pages.get(id).await.unwrap().unwrap();
         change(&mut row);
         self.pages.swap(seen, &row).await.unwrap();
     }
 
-    /// Changes the stored row of a source.
     pub(crate) async fn change(&self, key: &SourceKey, change: impl FnOnce(&mut Source)) {
         let (mut row, seen) = self.sources.get(key).await.unwrap().unwrap();
         change(&mut row);
@@ -426,7 +413,7 @@ impl TestWorld {
         self.change(&key(url), |row| if let Source::Site(site) = row { change(site) } else { panic!("{row:?}") }).await;
     }
 
-    /// Gives a host its first state.
+    /// Writes the first state of a host.
     pub(crate) async fn with_host(&self, name: &str, state: HostState) {
         self.hosts.swap(&host(name), Version::ABSENT, state).await.unwrap();
     }
@@ -438,7 +425,7 @@ impl TestWorld {
         }
     }
 
-    /// Runs the first discovery of a site and all jobs that follow from it, each when it is due; returns their number.
+    /// Runs the first discovery of a site and all jobs that follow from it when they are due; returns their number.
     pub(crate) async fn discover(&self, url: &str) -> usize {
         let discover = self.discover_stage();
         let mut job = Envelope::new(DiscoverJob::new(key(url), url.into()));
@@ -464,7 +451,7 @@ impl TestWorld {
         self.pages.get(&page(url)).await.unwrap().map(|(row, _)| row.state)
     }
 
-    /// Returns the jobs of one queue in the order in which they are due, however late that is.
+    /// Returns the jobs of one queue in the order in which they are due, without any time limit.
     pub(crate) async fn queued(&self, stage: QueueName) -> Vec<(Job, Timestamp)> {
         let mut queued: Vec<_> = self.jobs.waiting(Timestamp::MIN, 100).await.unwrap();
         queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.work.queue() == stage));
@@ -492,7 +479,6 @@ pub(crate) fn status(status: u16) -> Reply {
     Reply { status, ..Reply::default() }
 }
 
-/// Returns an answer of 200 with this body.
 pub(crate) fn text(body: impl Into<Bytes>) -> Reply {
     Reply { body: body.into(), ..status(200) }
 }
@@ -515,14 +501,13 @@ pub(crate) fn rss(items: &str) -> String {
     )
 }
 
-/// Returns a feed with these items and an entity tag.
 pub(crate) fn tagged(items: &str, etag: &str) -> Reply {
     let mut reply = text(rss(items));
     reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
     reply
 }
 
-/// Returns a black picture of so many pixels a side.
+/// Returns a black square picture with this number of pixels on each side.
 pub(crate) fn png(side: u32) -> Vec<u8> {
     let mut out = std::io::Cursor::new(Vec::new());
     image::DynamicImage::new_rgb8(side, side).write_to(&mut out, image::ImageFormat::Png).unwrap();
@@ -536,24 +521,22 @@ pub(crate) fn html(head: &str) -> String {
     )
 }
 
-/// Returns the URLs of a visit.
 pub(crate) fn visited(job: &Job) -> Vec<&str> {
     let Work::Fetch(visit) = &job.work else { panic!("no visit: {job:?}") };
     visit.items.iter().map(|item| item.url.as_str()).collect()
 }
 
-/// Returns the extraction that a job is.
 pub(crate) fn page_job(job: &Job) -> PageJob {
     let Work::Extract(page) = &job.work else { panic!("no page: {job:?}") };
     job.with(page.clone())
 }
 
-/// Returns the jobs of extractions that belong to no chain.
+/// Returns extraction jobs that belong to no chain.
 pub(crate) fn page_jobs(pages: &[ExtractJob]) -> Vec<PageJob> {
     pages.iter().map(|page| PageJob::new(page.clone())).collect()
 }
 
-/// A job that is a visit.
+/// A value that can be read as a visit.
 pub(crate) trait AsVisit {
     fn as_visit(&self) -> Envelope<VisitJob>;
 }

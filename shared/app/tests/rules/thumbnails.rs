@@ -1,4 +1,4 @@
-//! Thumbnails: their way with their pages, and their removal with them.
+//! Thumbnails: how they are stored with their pages, and removed with them.
 
 use crate::test_world::*;
 use curlew_catalog::segment::{Draft, write};
@@ -10,7 +10,7 @@ fn with_image(url: &str) -> String {
     html(&format!("<meta property=\"og:image\" content=\"{url}\">"))
 }
 
-/// Two pages with images of their own, fetched.
+/// Returns a world with two fetched pages that have images of their own.
 async fn fetched() -> (TestWorld, Vec<ExtractJob>) {
     let world = TestWorld::new();
     for (url, image) in [(A, "https://example.org/a.png"), (B, "https://example.org/b.png")] {
@@ -41,7 +41,7 @@ async fn segment(world: &TestWorld) -> Vec<u8> {
     world.blobs.get(key).await.unwrap().unwrap().bytes.to_vec()
 }
 
-/// Returns the records that a program without knowledge of Curlew finds.
+/// Returns the records that a program without knowledge of Curlew would read.
 fn read_by_any_tool(segment: &[u8]) -> Vec<Record> {
     let text = zstd::stream::decode_all(segment).unwrap();
     text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect()
@@ -61,8 +61,8 @@ async fn a_main_image_follows_its_page_and_lies_beside_its_record() {
         let jpeg = thumbnail(world.blobs.as_ref(), &read_back).await.unwrap().unwrap();
         assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]));
     }
-    assert!(world.keys("thumbnails/").await.is_empty(), "no object for a page's own image");
-    assert!(world.queued(QueueName::Fetch).await.is_empty(), "and no visit");
+    assert!(world.keys("thumbnails/").await.is_empty(), "a page's own image must be no separate object");
+    assert!(world.queued(QueueName::Fetch).await.is_empty(), "a page's own image needs no visit");
     let tool = read_by_any_tool(&segment(&world).await);
     assert_eq!(tool.iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [A, B]);
 }
@@ -89,10 +89,10 @@ async fn a_removed_page_takes_its_thumbnail_along_and_no_other() {
     world.recheck(A).await;
     assert!(matches!(world.state(A).await, Some(PageState::Gone { .. })));
     let after = segment(&world).await;
-    assert_eq!(after.len(), before.len(), "offsets stay");
+    assert_eq!(after.len(), before.len(), "offsets must stay");
     assert_eq!(thumbnail(world.blobs.as_ref(), &thumbnails[0]).await.unwrap(), None);
     assert!(thumbnail(world.blobs.as_ref(), &thumbnails[1]).await.unwrap().is_some());
-    assert_eq!(after.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 1, "one picture is left");
+    assert_eq!(after.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 1, "only one picture may be left");
     assert_eq!(read_by_any_tool(&after).iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [B]);
     assert_eq!(world.record(B).await.url, B);
 }
@@ -121,7 +121,7 @@ async fn whatever_becomes_of_the_image_the_page_is_sent_on() {
         assert_eq!(jobs.len(), 1);
         assert_eq!(jobs[0].image.as_ref().map(|image| image.thumbnail.is_some()), tried.then_some(false));
         extracted(&world, &jobs).await;
-        assert_eq!(world.queued(QueueName::Fetch).await.len(), visits, "what was not asked for gets a visit");
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), visits, "an image that was not called gets a visit");
         assert_eq!(world.record(A).await.thumbnail.is_some(), visits == 1);
     }
 }
@@ -162,7 +162,7 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
         let found = finder.find("curlew site:example.org", Start::Offset(0), 9).await.unwrap();
         found.hits.iter().filter(|hit| hit.thumbnail.is_some()).count()
     };
-    assert_eq!(shown().await, 0, "it is not promised before it is there");
+    assert_eq!(shown().await, 0, "an image that is not stored yet must not be shown");
     world.fetch(&images).await;
     assert_eq!(shown().await, 2);
     world.web.keep(A, status(404));
@@ -175,7 +175,7 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
 async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_message() {
     let (_, jobs) = fetched().await;
     let thumbnail = jobs[0].image.as_ref().and_then(|image| image.thumbnail.as_ref()).map(|jpeg| jpeg.len()).unwrap();
-    // Noise does not compress; a little less of it than a message takes.
+    // Noise does not compress; there is slightly less of it than fits into a message.
     let noise = |n: usize| -> Vec<u8> { (0..n).map(|n| (curlew_policy::chance::mix(n as u64) >> 24) as u8).collect() };
     let world = TestWorld::new();
     let id = page(A);
@@ -191,7 +191,7 @@ async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_mes
 async fn ids_that_somebody_made_up_show_nothing() {
     let (world, jobs) = fetched().await;
     extracted(&world, &jobs).await;
-    let Some(ThumbnailId::Frame(at)) = world.record(A).await.thumbnail else { panic!("no frame") };
+    let Some(ThumbnailId::Frame(at)) = world.record(A).await.thumbnail else { panic!("the thumbnail must be a frame") };
     let of_record = location(&world, A).await;
     let (segment, offset, length) = (at.segment.clone(), at.offset, at.length);
     for wrong in [
@@ -223,7 +223,7 @@ async fn a_record_keeps_a_fingerprint_of_its_text() {
     assert!(a.simhash.unwrap().distance(b.simhash.unwrap()) <= curlew_search::COPY_BITS);
 }
 
-/// A store a second away, which counts the bytes that are read of it.
+/// A store with a latency of a second, which counts the bytes that are read.
 struct FarAway(Arc<MemoryBlobs>, AtomicUsize);
 
 impl FarAway {
@@ -291,7 +291,7 @@ async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
         let row = Page::new(record.id, record.url, host("example.org"), state, world.now());
         assert!(world.pages.insert(&row).await.unwrap());
     }
-    // Of two the image was never fetched, and one yields no thumbnail.
+    // Two images were never fetched, and a third one gave no thumbnail.
     for n in 2..10 {
         let bytes = if n == 2 { Bytes::new() } else { Bytes::from(vec![0xff; 5_000]) };
         world.blobs.put(&thumbnail_key(&image(n)), bytes).await.unwrap();
@@ -299,7 +299,7 @@ async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
     world.publish().await;
     let far = Arc::new(FarAway(world.blobs.clone(), AtomicUsize::new(0)));
     let finder = Finder::new(far.clone(), world.politeness.clock.clone());
-    // What is open already is not read again.
+    // The first search opens the splits, which later searches do not read again.
     finder.find("curlew site:example.org", Start::Offset(0), 1).await.unwrap();
     far.1.store(0, Ordering::Relaxed);
     let one = world.now();
@@ -307,6 +307,6 @@ async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
     let all = world.now();
     let hits = finder.find("curlew site:example.org", Start::Offset(0), 10).await.unwrap().hits;
     assert_eq!(hits.iter().filter(|hit| hit.thumbnail.is_some()).count(), 7);
-    assert_eq!(world.now().since(all), all.since(one), "ten are no slower than one");
-    assert!(far.1.load(Ordering::Relaxed) <= 8, "a byte of each thumbnail");
+    assert_eq!(world.now().since(all), all.since(one), "ten images must be no slower than one");
+    assert!(far.1.load(Ordering::Relaxed) <= 8, "at most one byte of each thumbnail may be read");
 }

@@ -3,7 +3,7 @@
 use crate::test_world::*;
 use curlew_crawl::pages::fetch::Fetch;
 
-/// Returns the URLs of three pages of one host that their visit sends on after a turn of `turn` seconds.
+/// Visits three pages of one host with a turn of `turn` seconds; returns the URLs that the visit sends on.
 async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     let urls = [A, B, C];
     urls.iter().for_each(|url| world.serve_page(url, ""));
@@ -13,7 +13,7 @@ async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     match &world.queued(QueueName::Fetch).await[..] {
         [] => vec![],
         [(rest, due)] => {
-            assert_eq!(rest.deferrals, 0, "that a turn is over counts against no page");
+            assert_eq!(rest.deferrals, 0, "the end of a turn must not count as a deferral");
             assert!(*due >= world.now() && due.since(world.now()) < Millis::from_mins(1));
             visited(rest).into_iter().map(str::to_owned).collect()
         }
@@ -27,7 +27,7 @@ async fn a_visit_gets_one_item_done_and_begins_nothing_more_when_its_turn_is_ove
         let world = TestWorld::new();
         let all = left_after(&world, turn).await;
         assert!(left.contains(&all.len()) && all == [A, B, C][3 - all.len()..], "{turn}: {all:?}");
-        assert_eq!(world.host_state("example.org").await.lease, None, "the lease is given back");
+        assert_eq!(world.host_state("example.org").await.lease, None, "the lease must be given back");
         assert_eq!(world.row(A).await.state, PageState::Pending);
         assert_eq!(world.calls(CallKind::Page).len(), 3 - all.len(), "{turn}");
     }

@@ -1,5 +1,5 @@
-//! Kinds of bot walls, and honest pages that look like one: what is indexed stays, what is new comes in once a wall is
-//! gone, and a host that shows one is hardly called; what is honest is taken as it is meant.
+//! Kinds of bot walls, and honest pages that look like one. Indexed pages stay, new pages are accepted once a wall is
+//! gone, and a host with a wall is rarely called. Honest pages are taken at their word.
 
 use crate::index::accept;
 use crate::interstitial::{TEXT, document, own, url, wall};
@@ -7,7 +7,7 @@ use crate::test_world::*;
 
 /// Pages that are indexed when a wall goes up.
 const INDEXED: [&str; 5] = ["avocet", "bittern", "curlew", "dunlin", "egret"];
-/// Pages that are announced while it stands: three on the first day, and one each day after that.
+/// Pages that the feed lists while the wall stands: three on the first day, and one on each later day.
 const NEW: [&str; 6] = ["fulmar", "godwit", "heron", "ibis", "jacana", "knot"];
 const NOINDEX: &str = "<meta name=robots content=\"noindex\">";
 
@@ -17,13 +17,12 @@ fn with_header(code: u16, name: &str, value: &str) -> Reply {
     reply
 }
 
-/// A page as it is when nothing stands before it.
 fn open_page(name: &str) -> Reply {
     let image = format!("<meta property=og:image content=\"https://example.org/{name}.jpg\">");
     document(&format!("Page {name}"), &image, &own(name))
 }
 
-/// Shows the site as it is.
+/// Serves the site without a wall.
 fn open(world: &TestWorld) {
     for name in INDEXED.iter().chain(&NEW) {
         world.web.keep(&url(name), open_page(name));
@@ -34,7 +33,7 @@ fn open(world: &TestWorld) {
     world.web.keep(FEED, text(rss("")));
 }
 
-/// Shows a wall in place of everything.
+/// Serves a wall in place of everything.
 fn everywhere(world: &TestWorld, reply: impl Fn(usize) -> Reply) {
     let pages = INDEXED.iter().chain(&NEW).map(|name| url(name));
     for (n, url) in pages.chain([HOME.into(), ROBOTS.into(), FEED.into()]).enumerate() {
@@ -59,25 +58,24 @@ fn visit(names: &[&str], purpose: impl Fn(&str) -> Purpose) -> VisitJob {
     VisitJob::new(host("example.org"), items)
 }
 
-/// A new page, as its feed announces it: every second one by its title.
+/// Returns the purpose of a visit to a new page; every second page comes with a title from the feed.
 fn announced(name: &str) -> Purpose {
     let has_title = NEW.iter().position(|new| *new == name).is_some_and(|n| n % 2 == 0);
     let title = has_title.then(|| format!("Page {name}"));
     Purpose::New { hints: EntryHints { title, ..EntryHints::default() } }
 }
 
-/// Returns the reason of a hold that is more than a rest.
+/// Returns the reason of a hold that is not a mere rest.
 async fn hold(world: &TestWorld) -> Option<HoldReason> {
     let hold = world.host_state("example.org").await.hold;
     hold.map(|hold| hold.reason).filter(|reason| *reason != HoldReason::Rest)
 }
 
-/// Calls to the site so far.
 fn calls(world: &TestWorld) -> usize {
     world.web.calls().iter().filter(|call| call.url.starts_with(HOME)).count()
 }
 
-/// Runs an hour: what is due of the visits, and the feed at each eighth.
+/// Runs an hour: the visits that are due, and a poll at every eighth hour.
 async fn hour(world: &TestWorld, hour: u64) {
     if hour.is_multiple_of(8) && world.feed().await.not_before <= world.now() {
         let job = Envelope::new(PollJob::new(key(FEED), FEED.into()));
@@ -87,8 +85,8 @@ async fn hour(world: &TestWorld, hour: u64) {
     world.sleep(Millis::from_hours(1)).await;
 }
 
-/// Runs some days, with re-checks of all indexed pages in each week and new pages in the first days; the most calls of
-/// one day after the host was held first.
+/// Runs some days, with weekly re-checks of all indexed pages and with new pages on the first days. Returns the highest
+/// number of calls in a day after the host was first held.
 async fn days(world: &TestWorld, days: u64, new: &[&str]) -> usize {
     let (mut most, mut is_held) = (0, false);
     for day in 0..days {
@@ -131,7 +129,7 @@ async fn gone(world: &TestWorld, why: Gone) -> usize {
     states(world, &INDEXED, |state| matches!(state, PageState::Gone { reason } if *reason == why)).await
 }
 
-/// A page that is long enough to be an article, and is a question.
+/// Returns a consent page that is long enough to be an article.
 fn consent(_: usize) -> Reply {
     let asks =
         "We and our 814 partners store and access personal data on your device. Choose whether you agree to that. ";
@@ -144,13 +142,13 @@ fn anubis(n: usize) -> Reply {
     document("Making sure you're not a bot!", &head, &format!("Loading {n}... {}", "Why am I seeing this? ".repeat(40)))
 }
 
-/// Returns the answer of a page by its number.
+/// A function that returns the answer of a page by its number.
 type Answer = fn(usize) -> Reply;
 
-/// Puts something in place of the pages.
+/// A function that puts something in place of the pages.
 type PutUp = fn(&TestWorld);
 
-/// The kinds of walls; how each is put up.
+/// Returns the kinds of walls, each with a function that puts it up.
 fn walls() -> Vec<(&'static str, PutUp)> {
     vec![
         ("200 with noindex", |world| everywhere(world, wall)),
@@ -202,7 +200,7 @@ async fn no_kind_of_wall_costs_a_page_and_a_walled_host_is_called_three_times_a_
         put_up(&world);
         let most = days(&world, 40, &NEW).await;
         assert!(kind == "feeds alone" || most <= 3, "{kind}: {most} calls a day");
-        assert_eq!(indexed(&world).await, 5, "{kind}: what was indexed stays");
+        assert_eq!(indexed(&world).await, 5, "{kind}: indexed pages must stay");
         let rejected = states(&world, &NEW, |state| matches!(state, PageState::Rejected { .. })).await;
         assert_eq!(rejected, 0, "{kind}: nothing is rejected");
         let is_whole = !["robots.txt alone", "feeds alone", "images alone"].contains(&kind);
@@ -215,16 +213,16 @@ async fn no_kind_of_wall_costs_a_page_and_a_walled_host_is_called_three_times_a_
         open(&world);
         let polls = world.calls(CallKind::Feed).len();
         days(&world, 45, &[]).await;
-        assert_eq!(indexed(&world).await, 5, "{kind}: nor is anything lost afterwards");
+        assert_eq!(indexed(&world).await, 5, "{kind}: no page may be lost afterwards");
         let taken = states(&world, &NEW, |state| matches!(state, PageState::Pending)).await;
-        assert_eq!((taken, hold(&world).await), (NEW.len(), None), "{kind}: what waited comes in");
+        assert_eq!((taken, hold(&world).await), (NEW.len(), None), "{kind}: waiting pages must be accepted");
         let feed = world.feed().await;
         let polls = world.calls(CallKind::Feed).len() - polls;
         assert!(!feed.gone && feed.failures == 0 && polls > 2, "{kind}: the feed is read again, {polls} times");
     }
 }
 
-/// Returns the numbers of new pages that were given up and that were taken in.
+/// Returns the number of new pages that were rejected, and of those that were fetched.
 async fn ends(world: &TestWorld) -> (usize, usize) {
     let rejected = states(world, &NEW, |state| matches!(state, PageState::Rejected { .. })).await;
     (rejected, states(world, &NEW, |state| matches!(state, PageState::Pending)).await)
@@ -288,7 +286,7 @@ async fn a_page_that_is_refused_among_others_that_are_not_is_given_up_with_a_rea
         }
     }
     days(&world, 60, &[]).await;
-    assert_eq!((ends(&world).await, hold(&world).await), ((1, 5), None), "members alone may read it");
+    assert_eq!((ends(&world).await, hold(&world).await), ((1, 5), None), "the page is for members only");
     let Some(PageState::Rejected { reason }) = world.state(&url("fulmar")).await else { panic!() };
     assert!(reason.to_string().contains("repeatedly refused"), "{reason}");
 }
@@ -301,7 +299,7 @@ async fn a_page_in_place_of_robots_txt_lifts_no_rule_for_thirty_days() {
     world.web.keep(ROBOTS, document("One moment", "", "Checking your browser."));
     days(&world, 2, &["fulmar"]).await;
     let robots = Some(PageState::Rejected { reason: Rejection::Robots });
-    assert_eq!(world.state(&url("fulmar")).await, robots, "the older copy stands in");
+    assert_eq!(world.state(&url("fulmar")).await, robots, "the older copy must be used");
     days(&world, 30, &[]).await;
     days(&world, 1, &["heron"]).await;
     assert_eq!(world.state(&url("heron")).await, Some(PageState::Pending), "the site has no rules any more");
@@ -314,18 +312,18 @@ async fn a_wall_is_remembered_by_its_vendor_and_since_when_it_stands() {
     let began = world.now();
     world.fetch(&visit(&INDEXED[..1], |_| Purpose::Recheck)).await;
     let calls: BTreeSet<_> = world.calls(CallKind::Page).iter().map(|call| call.url.clone()).collect();
-    assert_eq!(calls.len(), 0, "the mark on robots.txt is enough");
+    assert_eq!(calls.len(), 0, "the sign of a wall on robots.txt is enough");
     days(&world, 20, &[]).await;
     let known = world.host_state("example.org").await.substitutes;
     assert_eq!(known.vendor, "Anubis");
     assert!(known.since.unwrap().since(began) < Millis::from_hours(1) && known.holds > 1);
 }
 
-/// Expected end of a look-alike: the number of pages that stay indexed, the reason why the others are gone, and that of
-/// the host's hold.
+/// Expected outcome of a look-alike: the number of pages that stay indexed, the reason why the others are gone, and the
+/// reason of the host's hold.
 type End = (usize, Option<Gone>, Option<HoldReason>);
 
-/// Honest pages that look like a wall, and how they end.
+/// Returns honest pages that look like a wall, each with the expected outcome.
 fn look_alikes() -> Vec<(&'static str, PutUp, End)> {
     fn show(world: &TestWorld, reply: impl Fn(&str) -> Reply) {
         INDEXED.iter().for_each(|name| world.web.keep(&url(name), reply(name)));
@@ -448,17 +446,17 @@ async fn new_pages_that_look_like_a_wall_are_judged_by_what_they_are() {
     }
     days(&world, 2, &["fulmar", "godwit", "heron", "jacana"]).await;
     let state = async |name| world.state(&url(name)).await;
-    assert!(matches!(state("fulmar").await, Some(PageState::Pending)), "extraction finds it short");
-    assert!(matches!(state("godwit").await, Some(PageState::Pending)), "so it does this one");
-    assert!(matches!(state("heron").await, Some(PageState::Pending)), "it mentions marks and carries none");
-    assert!(matches!(state("jacana").await, Some(PageState::Rejected { .. })), "it asks not to be indexed");
+    assert!(matches!(state("fulmar").await, Some(PageState::Pending)), "extraction will find the page short");
+    assert!(matches!(state("godwit").await, Some(PageState::Pending)), "extraction will find this page short, too");
+    assert!(matches!(state("heron").await, Some(PageState::Pending)), "the page mentions signs of walls but has none");
+    assert!(matches!(state("jacana").await, Some(PageState::Rejected { .. })), "the page asks not to be indexed");
     assert_eq!(hold(&world).await, None);
     let homes = world.called(HOME);
-    assert_eq!(homes, 1, "the home page is asked for a text that nobody announced");
+    assert_eq!(homes, 1, "the home page is called for a page without a title from the feed");
 }
 
-/// A page that says next to nothing, or asks not to be indexed, is compared with the home page, in place of its image;
-/// the next ones of the day with what the home page showed then.
+/// A page that says next to nothing, or asks not to be indexed, is compared with the home page, which is called instead
+/// of the page's image. Later pages of the day are compared with the content that the home page had then.
 #[tokio::test(start_paused = true)]
 async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
     let world = site().await;
@@ -483,12 +481,12 @@ async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
         "robots.txt, the page, and the home page as its second call"
     );
     for name in [second, third] {
-        assert_eq!((fetch(name).await, called(HOME)), (1, 1), "{name}: other visits of the day know what it showed");
+        assert_eq!((fetch(name).await, called(HOME)), (1, 1), "{name}: later visits of the day use the stored content");
     }
     world.sleep(Millis::from_hours(24)).await;
     assert_eq!((fetch(brief).await, called(HOME)), (3, 2), "robots.txt, the page, and the home page, a day later");
-    assert_eq!(called(&image(brief)), 0, "its two calls are used up");
+    assert_eq!(called(&image(brief)), 0, "the page has used up its two calls");
     assert!(matches!(world.state(&url(brief)).await, Some(PageState::Pending)));
     assert_eq!((fetch(briefer).await, called(HOME)), (2, 2));
-    assert_eq!(called(&image(briefer)), 1, "what is known costs no call");
+    assert_eq!(called(&image(briefer)), 1, "a stored comparison costs no call");
 }

@@ -6,7 +6,7 @@ use curlew_people::watches::{MAX_WATCHES, Watch, WatchError};
 use serde_json::Value;
 
 pub(crate) const HOOK: &str = "https://hooks.example/new";
-/// Runs what is due in the queue of polls, once.
+/// Runs the due jobs in the queue of polls, once.
 pub(crate) async fn work(world: &TestWorld, program: &Program) {
     let mailbox = world.mailbox();
     let worker = Worker { stages: program, queue: &mailbox, clock: world.politeness.clock.as_ref() };
@@ -14,7 +14,7 @@ pub(crate) async fn work(world: &TestWorld, program: &Program) {
     worker.deliver(QueueName::Poll, due).await.unwrap();
 }
 
-/// Works for this long, a minute at a time.
+/// Runs the due jobs each minute, for some minutes.
 pub(crate) async fn minutes(world: &TestWorld, program: &Program, minutes: u64) {
     for _ in 0..minutes {
         work(world, program).await;
@@ -30,7 +30,6 @@ pub(crate) fn posts(world: &TestWorld) -> Vec<Call> {
     world.calls(CallKind::Receiver).into_iter().filter(|call| call.post.is_some()).collect()
 }
 
-/// Returns the titles of the pages that were posted, in order.
 pub(crate) fn titles(posts: &[Call]) -> Vec<String> {
     let titles = |call: &Call| -> Vec<String> {
         let body: Value = serde_json::from_slice(&call.post.as_ref().unwrap().body).unwrap();
@@ -54,7 +53,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     let program = world.program();
     publish(&world, &program, &["before"]).await;
     let watch = add(&program, "curlew mud").await;
-    assert_eq!(add(&program, "curlew mud").await, watch, "it is there already");
+    assert_eq!(add(&program, "curlew mud").await, watch, "the watch exists already");
     add(&program, "godwit").await;
     world.web.keep(HOOK, status(204));
     publish(&world, &program, &["z", "a", "m"]).await;
@@ -70,7 +69,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     let body: Value = serde_json::from_slice(&post.body).unwrap();
     assert_eq!((body["query"].as_str(), body["watch"].as_str()), (Some("curlew mud"), Some(watch.name.as_str())));
     assert!(body["matches"][0]["excerpt"].as_str().unwrap().starts_with("A curlew probes the mud near z."));
-    // Publishing again, and a job that runs twice, bring nothing new; the next pages do.
+    // Publishing again, or a job that runs twice, posts nothing new; the next pages are posted.
     program.publish().await.unwrap();
     let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
     world.jobs.send(&[(Job::new(again), world.now())]).await.unwrap();
@@ -128,7 +127,7 @@ async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_p
     assert_eq!(dead.len(), 1);
     assert!(dead[0].error.contains("took nothing for a week"), "{}", dead[0].error);
     assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);
-    // New matches wait, without a job.
+    // New matches wait without a job.
     publish(&world, &program, &["two"]).await;
     assert!(world.queued(QueueName::Poll).await.is_empty());
     world.web.keep(HOOK, status(200));
@@ -172,7 +171,7 @@ async fn what_cannot_be_watched_is_refused() {
         let refused = program.desk.watches.add(query, to, &[7; 32]).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
-    // Nobody would read that a part of the query was left out, or looked for in another way.
+    // A watch has no reader who would notice that a part of the query was left out or interpreted differently.
     let (long, many) = ("tide".repeat(2_500), "t ".repeat(300));
     for (query, said) in [
         ("before:foo tide", "'foo' is not a date"),
@@ -205,7 +204,6 @@ async fn stored(world: &TestWorld) -> usize {
     world.blobs.list("watches/", None, 2 * MAX_WATCHES).await.unwrap().len()
 }
 
-/// Adds watches until there are so many.
 async fn fill(world: &TestWorld, most: usize) {
     for n in stored(world).await..most {
         world.blobs.put(&format!("watches/{n:016x}.json"), Bytes::from_static(b"{}")).await.unwrap();
@@ -218,7 +216,7 @@ async fn one_watch_too_many_is_refused_and_one_that_is_there_stays() {
     let program = world.program();
     let watch = add(&program, "curlew").await;
     fill(&world, MAX_WATCHES).await;
-    assert_eq!(add(&program, "curlew").await, watch, "it is there already");
+    assert_eq!(add(&program, "curlew").await, watch, "the watch exists already");
     let refused = program.desk.watches.add("godwit", HOOK, &[7; 32]).await;
     assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
 }
@@ -233,7 +231,7 @@ async fn what_is_not_there_any_more_is_not_posted() {
         accept(&world, name, "A curlew.").await;
     }
     program.publish().await.unwrap();
-    // Between the match and its delivery.
+    // These pages vanish between the match and its delivery.
     let end = async |url| {
         let state = PageState::Gone { reason: Gone::NotFound };
         world.change_page(&page(url), |row| row.state = state).await;
@@ -241,7 +239,7 @@ async fn what_is_not_there_any_more_is_not_posted() {
     end("https://example.org/gone").await;
     minutes(&world, &program, 2).await;
     assert_eq!(titles(&posts(&world)), ["Page kept"]);
-    // A receiver that was told nothing has taken nothing.
+    // A receiver to which nothing was posted has not failed.
     let told = program.desk.watches.list().await.unwrap();
     publish(&world, &program, &["late"]).await;
     end("https://example.org/late").await;

@@ -1,4 +1,4 @@
-//! Tests of a page's statements about itself (address, language, directives, whether it is free), and of validity.
+//! Tests of a page's statements about itself (URL, language, directives, whether it is free), and of validity.
 
 use crate::story::{FIRST, REST, TEXT, linked, read};
 use curlew_article::{text_words, validity};

@@ -1,4 +1,4 @@
-//! Authors in markup, cards, links and lines.
+//! Authors in markup, cards, links, and lines of text.
 
 use crate::story::{FIRST, REST, read};
 

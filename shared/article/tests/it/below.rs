@@ -1,4 +1,4 @@
-//! Texts in place of embedded parts, and boxes below the text.
+//! Texts that replace embedded content, and boxes below the text.
 
 use crate::story::{FIRST, REST, read};
 

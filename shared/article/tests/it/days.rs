@@ -1,4 +1,4 @@
-//! Dates of publication: those in markup, those that the page shows, and those that only belong to its story.
+//! Dates of publication: dates in markup, dates that the page shows, and dates that only belong to its story.
 
 use crate::story::{FIRST, REST, linked, read_at};
 use curlew_article::Article;

@@ -1,10 +1,10 @@
-//! Pages that are made to be slow, deep or misleading, each with its outcome. Every one runs on a stack of 1 MiB.
+//! Pages that are made to be slow, deep or misleading, each with its outcome. Every page is read on a stack of 1 MiB.
 
 use crate::story::linked;
 use curlew_article::{Article, HeadScan, Limits, Unreadable, decode, extract, scan_head};
 use url::Url;
 
-/// Stack of the thread that reads a page: half of what a spawned thread has by default.
+/// Stack size of the thread that reads a page: half the default of a spawned thread.
 const STACK: usize = 1024 * 1024;
 
 fn page() -> Url {
@@ -21,7 +21,7 @@ fn look(html: &str) -> Result<HeadScan, Unreadable> {
     scan_head(html, &page(), &Limits::default())
 }
 
-/// Returns a page with a readable article around the markup under test.
+/// Returns a page with a readable article around this markup.
 fn around(extra: &str) -> String {
     let text = "<p>The harbour master said on Friday that the ferry would sail again once the storm had passed over the outer bay.</p>";
     let (title, text) = ("The ferry sails again", text.repeat(4));
@@ -38,7 +38,7 @@ fn b01_b02_b03_pages_nested_without_end_are_too_deep_and_do_not_overflow_the_sta
         ("<b><i>", 5_000),
         ("<table><tr><td>", 2_000),
         ("<blockquote>", 513),
-        // The tag reader sees every element closed; the tree builder nests them.
+        // The tag reader sees every element closed, but the tree builder nests them.
         ("<b><div></b>", 16_000),
         ("<span><div></span>", 16_000),
     ] {
@@ -72,7 +72,7 @@ fn b04_attributes_that_are_put_together_from_many_tags_are_refused() {
     assert!(read(around("<html lang=en><body class=a><html id=b>")).is_ok());
     // Attributes of end tags are ignored and not compared.
     assert!(read(around(&format!("</p{}{}>", names(1), names(2)))).is_ok());
-    // Each paragraph opens the element again, with all of its attributes.
+    // Each paragraph opens the element again, with all its attributes.
     let again = format!("<p><b{}>{}", names(1), "<p>x".repeat(100_000));
     assert_eq!(read(again), Err(Unreadable::TooManyAttributes));
 }
@@ -90,7 +90,7 @@ fn b03_formatting_that_is_never_closed_ends_soon() {
 
 #[test]
 fn pages_that_were_quadratic_end() {
-    // At these lengths the test runner ends a quadratic reader before it finishes.
+    // At these lengths the test runner ends a reader that is quadratic before it finishes.
     let blanks = " ".repeat(60_000);
     let streamed = (0..15_000).map(|n| format!("<div hidden id=S:{n}>x<template id=B:{}></template></div>", n + 1));
     for html in [
@@ -107,7 +107,7 @@ fn pages_that_were_quadratic_end() {
     }
 }
 
-/// Each of these pages froze a reader for a minute or longer, or took gigabytes.
+/// Each of these pages kept an earlier reader busy for a minute or longer, or used gigabytes of memory.
 #[test]
 fn pages_whose_parts_are_looked_at_again_and_again_end() {
     let referring = "<div itemscope itemref=all></div>".repeat(200);
@@ -191,7 +191,7 @@ fn b11_a_base_that_leads_nowhere_is_ignored_and_others_are_only_resolved() {
         let article = read(around(&html(bad))).unwrap();
         assert_eq!(article.image.unwrap().as_str(), "https://news.example.org/2026/05/01/i.jpg", "{bad}");
     }
-    // The address guard decides whether this may be called.
+    // The address guard decides whether this URL may be called.
     let image = |base: &str| String::from(look(&html(base)).unwrap().image.unwrap());
     assert_eq!(image("//127.0.0.1/x/"), "https://127.0.0.1/x/i.jpg");
     assert_eq!(image("https://user:secret@cdn.example.org/"), "https://cdn.example.org/i.jpg");

@@ -32,12 +32,12 @@ fn the_main_image_has_second_choices_and_what_a_template_left_is_none() {
     let undecoded = choices("<meta property=og:image content=/a.avif?w=9><img src=/body.jpg>");
     assert_eq!(undecoded, ["/body.jpg", "/a.avif"]);
     let three = format!("<meta property=og:image content=/a.jpg><meta property=og:image content=/b.jpg>{good}");
-    assert_eq!(choices(&three), ["/a.jpg", "/b.jpg", "/body.jpg"], "the last one is the text's");
+    assert_eq!(choices(&three), ["/a.jpg", "/b.jpg", "/body.jpg"], "the last image is from the text");
 }
 
 #[test]
 fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
-    // `<og …>` stands for a meta tag `og:image`, and `<data>` for the beginning of a script of JSON-LD.
+    // `<og …>` stands for a meta tag `og:image`, and `<data>` for the beginning of a JSON-LD script.
     for (html, want) in [
         ("<og '/told.jpg'><img src=/other.jpg>", "/told.jpg"),
         ("<og 'data:image/png;base64,AA'><img src=/other.jpg>", "/other.jpg"),
@@ -54,7 +54,7 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             "/told.jpg",
         ),
         (r#"<data>{"@type":"Article","image":{"@id":"/#i"}}</script><img src=/own.jpg>"#, "/own.jpg"),
-        // Placeholders of lazy loaders, and the attributes that have the image's URL.
+        // These images have placeholders of lazy loaders, and the URL in another attribute.
         ("<img src=/grey.gif data-orig-file=/lock.jpg>", "/lock.jpg"),
         ("<img src=/t.jpg lazy-src=/lock.jpg>", "/lock.jpg"),
         ("<img src=data:, data-thumb=/s.jpg data-echo=/lock.jpg>", "/lock.jpg"),
@@ -81,7 +81,7 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
         ("<img src=favicon.ico>", ""),
         ("<og /><img src=/own.jpg>", "/own.jpg"),
         ("<og /media/undefined><img src=/own.jpg>", "/own.jpg"),
-        // The site's emblem, whatever its file is called.
+        // This image is the site's emblem, whatever its file is called.
         ("<link rel='shortcut icon' href=/heron.png><og /heron.png?w=1200><img src=/own.jpg>", "/own.jpg"),
         (
             r#"<og /heron.png><data>{"@type":"Article","publisher":{"@type":"Organization","logo":{"url":"/heron.png"}}}</script><img src=/own.jpg>"#,

@@ -1,4 +1,4 @@
-//! Tests of elements within a line: unknown and hidden ones, formulas, ruby; and of shadow trees.
+//! Tests of elements within a line (unknown and hidden ones, formulas, ruby) and of shadow trees.
 
 use crate::story::{FIRST, read};
 
@@ -56,7 +56,7 @@ fn what_is_hidden_within_a_line_takes_nothing_but_itself() {
         let listed = between(&format!("<h2>The gate {hidden}</h2><p>It {rest}</p>{list}"));
         assert_eq!(listed, ["The gate", &format!("It {rest}"), "The north gate", "The south gate"], "{hidden}");
     }
-    // A script may show longer text, but it is separate from the text before and after it.
+    // A script may show a longer text, but that text is separate from the text before and after it.
     let long = "Nobody sees this until the button is pressed, which few do. ".repeat(5);
     for hidden in [format!("<span hidden><div>{long}</div></span>"), format!("<span hidden><p>{long}</p>{long}</span>")]
     {

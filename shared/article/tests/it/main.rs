@@ -1,4 +1,4 @@
-//! Properties of pages of all kinds.
+//! Tests of extraction over pages of all kinds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod about_pages;

@@ -1,4 +1,4 @@
-//! Tests the places where a page states its date: markup, URL, lines, scripts.
+//! Tests of the places where a page states its date: markup, URL, lines, scripts.
 
 use crate::story::{FIRST, REST, TEXT, read, read_at};
 
@@ -59,7 +59,7 @@ fn the_hour_is_read_where_an_attribute_states_it() {
     }
     // An attribute with words adds nothing to the date in the text.
     assert_eq!(at("<span class=date title='Posted on'>1 May 2026</span>"), "2026-05-01T00:00:00Z");
-    // The words next to the date still decide what it is the date of.
+    // The words next to a date still decide what the date refers to.
     let updated = "<div class=date>1 May 2026</div><div class=date>Updated <time STATED>x</time></div>";
     assert_eq!(at(updated), "2026-05-01T00:00:00Z");
 }

@@ -1,11 +1,11 @@
-//! Tests that extraction reads the same from pages without programs and style sheets, which are not sent to it.
+//! Tests that extraction gives the same result for pages without scripts and style sheets, which are not sent to it.
 
 use curlew_article::{Limits, extract, scan_head};
 use url::Url;
 
 const PROSE: &str = "<h1>The bridge</h1><p>On Monday morning the bridge over the weir was closed after a lorry had taken most of the railing with it, and the county says that it will stay so until the stones are back in their place.</p>";
 
-/// Returns the page as it is sent on, after an assertion that extraction reads the same from it.
+/// Returns the page in the form in which it is sent, after an assertion that extraction reads the same from both forms.
 fn sent(html: &str) -> String {
     let page: Url = "https://site.example.org/news/a".parse().unwrap();
     let limits = Limits::default();

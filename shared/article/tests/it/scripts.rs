@@ -1,4 +1,5 @@
-//! Pages in scripts without spaces, and of other countries: rules that measure width must work for them too.
+//! Pages in writing systems without spaces, and pages of other countries. Rules that measure width must work for them,
+//! too.
 
 use crate::story::{assert_parts, read_at};
 use curlew_article::{Limits, explain};
@@ -58,8 +59,8 @@ fn a_chinese_page_is_read_without_its_notices() {
     assert_eq!(article.published.map(|at| at.day()).as_deref(), Some("2026-05-01"));
 }
 
-/// Pages in other scripts: a line with language, headline, date, three words of a menu and the name of other articles,
-/// followed by three paragraphs.
+/// Pages in other writing systems: a line with language, headline, date, three words of a menu and the title of a list
+/// of other articles, followed by three paragraphs.
 const PAGES: &str = "\
 ar|إعادة فتح المنارة القديمة في الميناء|الجمعة ١ مايو ٢٠٢٦ - ٠٩:٣٠|الرئيسية|أخبار|رياضة|اقرأ أيضا
 أعيد صباح الجمعة فتح المنارة القديمة عند مدخل الميناء أمام الجمهور للمرة الأولى منذ عشر سنوات، بعد انتهاء أعمال الترميم في الخريف.
@@ -90,7 +91,7 @@ ja|港の古い灯台、公開|公開日：令和8年5月1日　更新日：令�
 市の担当者は、子どもたちに海の歴史を知ってもらいたいと話した。灯台は明治の初めに建てられたものである。
 訪れた人は百段を超える階段を上り、霧の晴れた海を眺めた。公開は秋まで続き、雨の日は休みとなる予定だ。";
 
-/// Returns a page of menu, headline, a line with its date, three paragraphs and other articles.
+/// Returns a page with a menu, a headline, a line with its date, three paragraphs and a list of other articles.
 fn page(facts: &str, paragraphs: &[&str]) -> String {
     let [language, headline, dated, menu @ .., others] = &facts.split('|').collect::<Vec<_>>()[..] else { panic!() };
     let menu: String = menu.iter().map(|word| format!("<li><a href=/m>{word}</a></li>")).collect();

@@ -1,18 +1,17 @@
-//! Pages of other kinds than news: threads, recipes, products, galleries, guides.
+//! Pages other than news: threads, recipes, products, galleries, guides.
 
 use crate::story::{WALK, assert_parts, read};
 
-/// Asserts that the text has all of some parts and none of others.
+/// Asserts that the text of a page has all of `parts` and none of `others`.
 fn assert_text(html: &str, parts: &[&str], others: &[&str]) {
     assert_parts(&read(html).text, parts, others);
 }
 
-/// Returns these paragraphs as markup.
 fn walk() -> String {
     WALK.map(|text| format!("<p>{text}</p>")).concat()
 }
 
-/// Sentences too short for a paragraph of an article.
+/// Sentences that are too short for a paragraph of an article.
 const SHORT: [&str; 6] = [
     "Wash the leaves in cold water and let them drain.",
     "Melt the butter over a small fire until it smells of nuts.",
@@ -140,7 +139,7 @@ fn headings_between_containers_of_the_text_are_kept() {
     assert_text(&page, &["Question 1", "Question 2", WALK[1]], &["9 €"]);
 }
 
-/// Returns a page of services with folded panels, each made by `panel` with its heading.
+/// Returns a page of services with folded panels, each made by `panel` from its number and text.
 fn accordion(panel: impl Fn(usize, &str) -> String) -> String {
     let panels: String = WALK.iter().enumerate().map(|(n, text)| panel(n, text)).collect();
     let links: String = (0..12).map(|n| format!("<li><a href=/{n}>Department {n}</a></li>")).collect();

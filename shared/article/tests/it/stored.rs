@@ -1,9 +1,10 @@
-//! Pages whose markup has no text: it is in `<noscript>`, in JSON-LD, or in the data of the page's scripts.
+//! Pages whose markup has no text: the text is in `<noscript>`, in JSON-LD, or in the data of the page's scripts.
 
 use crate::story::{WALK, assert_parts, read};
 use curlew_article::{Limits, measure};
 
-/// Asserts that the text of a page is the three paragraphs, found by the rule `from`, and none of the other texts.
+/// Asserts that the text of a page is the three paragraphs of [`WALK`], found by the rule `from`, and contains none of
+/// `others`.
 fn assert_walk(body: &str, from: &str, others: &[&str]) {
     let article = read(&format!("<title>A walk</title><div id=root><h1>A walk along the weir</h1></div>{body}"));
     assert_eq!(article.from, from, "{body}\n{}", article.text);
@@ -14,7 +15,7 @@ fn paragraphs() -> String {
     WALK.map(|line| format!("<p>{line}</p>")).concat()
 }
 
-/// Returns a text as a string of JSON.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

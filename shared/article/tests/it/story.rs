@@ -1,18 +1,17 @@
-//! Reading of pages, and paragraphs that many tests share.
+//! Functions that read pages, and paragraphs that many tests share.
 
 use curlew_article::{Article, Limits, extract};
 
-/// Reads a page of a site.
+/// Reads a page of the usual test site.
 pub(crate) fn read(html: &str) -> Article {
     read_at(html, "https://site.example.org/news/a-story")
 }
 
-/// Reads the page at an address.
 pub(crate) fn read_at(html: &str, url: &str) -> Article {
     extract(html, &url.parse().unwrap(), &Limits::default()).unwrap()
 }
 
-/// Asserts that a text has all of some parts and none of others.
+/// Asserts that a text has all of `parts` and none of `others`.
 pub(crate) fn assert_parts(text: &str, parts: &[&str], others: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "'{part}' is missing in:\n{text}");
@@ -22,7 +21,7 @@ pub(crate) fn assert_parts(text: &str, parts: &[&str], others: &[&str]) {
     }
 }
 
-/// Returns a script of JSON-LD.
+/// Returns a JSON-LD script.
 pub(crate) fn linked(json: &str) -> String {
     format!("<script type=application/ld+json>{json}</script>")
 }
@@ -41,7 +40,7 @@ pub(crate) const WALK: [&str; 3] = [
      carts, so that walkers take the road.",
 ];
 
-/// These paragraphs as markup: the first one, the others, and all.
+/// Similar paragraphs as markup: the first one, and the other two.
 pub(crate) const FIRST: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
     the bridge, from where a bus leads back to the station every hour until six.</p>";
 pub(crate) const REST: &str = "<p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a \

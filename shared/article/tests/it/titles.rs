@@ -16,17 +16,17 @@ fn the_site_name_is_no_part_of_the_headline() {
         ("港の古い灯台、公開|みなと", "<h1>みなと</h1><h2>港の古い灯台、公開</h2>", "港の古い灯台、公開"),
         ("Почему мост упал — The Weir", "", "Почему мост упал"),
         ("سقوط جسر النهر القديم | صحيفة المدينة", "", "سقوط جسر النهر القديم"),
-        // Other separators, and marks within headlines where the name is known.
+        // Other separators, and separators within headlines where the name of the site is known.
         ("A bridge falls › The Weir", "", "A bridge falls"),
         ("A bridge: falls : The Weir", "", "A bridge: falls"),
         ("The Weir: A bridge falls: why", "", "A bridge falls: why"),
         ("A bridge falls - The Weir - The Weir", "", "A bridge falls"),
-        // Names known only from the host: a label of it, a short label next to another word, the initials.
+        // Names known only from the host: one of its labels, a short label next to another word, or initials.
         ("A bridge falls - Site", "", "A bridge falls"),
         ("A bridge falls - Stones in the East", "", "A bridge falls"),
-        // Words of a headline that contain the host's name are not a name.
+        // Words of a headline that contain the host's name are not the site's name.
         ("Why the site by the mill stays closed - a story", "", "Why the site by the mill stays closed - a story"),
-        // A stated title begins with the only heading.
+        // The title starts with the only heading.
         ("Weir Definition and Meaning | The Weir", "<h1>weir</h1>", "weir"),
     ] {
         let site = "<meta property=og:site_name content='The Weir'>";

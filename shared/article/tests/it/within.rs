@@ -2,7 +2,7 @@
 
 use crate::story::{FIRST, REST, assert_parts, read, read_at};
 
-/// Returns the text of an article with something after its first paragraph, and something after its last.
+/// Returns the text of an article with markup after its first paragraph (`within`) and after its last (`below`).
 fn text(within: &str, below: &str) -> String {
     let text = format!("<h1>A walk at the weir</h1>{FIRST}{within}{REST}{below}");
     read(&format!("<title>A walk</title><div class=page>{text}</div>")).text
@@ -72,7 +72,7 @@ fn a_heading_that_leads_home_is_the_site_and_not_the_headline() {
         let title = read(&format!("{page}<div>{FIRST}{REST}</div>")).title;
         assert_eq!(title.as_deref(), Some("Of waiting at the weir"), "{page}");
     }
-    // On the home page itself, the heading is its title.
+    // On the home page itself, the heading is the page's title.
     let home = format!("<title>The Window - notes on waiting</title><h1><a href=/>The Window</a></h1>{FIRST}{REST}");
     assert_eq!(read_at(&home, "https://site.example.org/").title.as_deref(), Some("The Window"));
 }

@@ -1,4 +1,5 @@
-//! Work grows at most linearly with the length of a page, whatever its content. Steps are counted, not seconds.
+//! Tests that work grows at most linearly with the length of a page, whatever its content. Steps are counted, not
+//! seconds.
 
 use crate::story::linked;
 use curlew_article::{Limits, Work, measure};
@@ -68,7 +69,7 @@ fn pages_made_to_be_slow_take_work_in_proportion_to_their_length() {
     for (start, unit) in starts {
         check(start, unit, 100_000).unwrap();
     }
-    // Rules that examine lines repeatedly take few steps for each of them.
+    // Rules that examine lines repeatedly take few steps for each line.
     for (start, unit) in [
         ("<h1>One</h1>", "<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>"),
         ("<article>", "<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more</p>"),
@@ -103,7 +104,6 @@ fn streamed_parts_in_a_chain_are_put_in_their_places_only_as_deep_as_a_page_can_
     assert!(two.total() <= one.total() * 5 / 2, "{one:?} {two:?}");
 }
 
-/// Generates the fragments of slow pages.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = "<b>|<i x=1>|<font size=3>|<a href=/x>|</a>|</b>|</i>|</p>|</div>|</td>|</span>|<p>|<div>|<span>|<hr>|<br>|\
         <table>|<tr>|<td>|<caption>|</table>|<ul>|<li>|<dl><dd>|<button>|<select>|<option>|<svg>|<foreignObject>|\

@@ -33,8 +33,8 @@ async fn saved() -> (TempDir, TempDir, PathBuf) {
     (dir, copies, copy)
 }
 
-/// Jobs name objects, which are replaced and deleted together with them. A backup has each object that its jobs name,
-/// in some state, and no job that was done before another of its jobs was sent.
+/// Each job has an object, which is replaced while the job waits and deleted when it is done. A backup taken meanwhile
+/// must have the object of every job in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
     let (dir, copies) = (dir(), dir());
@@ -83,7 +83,7 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
             named += 1;
         }
     }
-    assert!(named > 0, "no job was on its way in any of them");
+    assert!(named > 0, "no backup had a job on its way");
 }
 
 #[tokio::test]

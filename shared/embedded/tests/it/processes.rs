@@ -1,6 +1,6 @@
 //! Tests with two processes, one of which may be killed.
 //!
-//! The test binary calls itself: with a folder in its environment, the test named `child` plays the other process.
+//! The test binary starts itself: if its environment names a folder, the test `child` plays the other process.
 
 use super::{dir, get, jobs, open, put};
 use curlew_embedded::{Access, Store};
@@ -41,7 +41,7 @@ fn say(what: &str) {
     out.flush().expect("the parent listens");
 }
 
-/// The other process. Run as an ordinary test, it does nothing.
+/// Plays the other process. As an ordinary test it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
     let (Some(dir), Ok(role)) = (std::env::var_os(FOLDER), std::env::var(ROLE)) else { return };

@@ -1,4 +1,4 @@
-//! Opening, refusing, sharing and reopening stores.
+//! Tests of opening, refusing, sharing and reopening stores.
 
 use super::{DATABASE, HOUR, NOW, dir, get, open, put};
 use bytes::Bytes;
@@ -33,7 +33,7 @@ async fn a_store_is_read_back_after_it_was_closed() {
     assert_eq!(get(&store, "a/b").await, "x");
 }
 
-/// Returns a path and all files and folders below it.
+/// Returns a path and the paths of all files and folders below it.
 #[cfg(unix)]
 fn everything(path: &Path) -> Vec<std::path::PathBuf> {
     let mut all = vec![path.to_owned()];
@@ -127,7 +127,7 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     store.ports().inbox.ack(&before[0].receipt).await.expect("is harmless");
     let received = store.ports().inbox.receive(QueueName::Poll, 10, hour, now).await.expect("receives");
     let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
-    assert_eq!(jobs, [(poll(1), 2), (poll(2), 1)], "the job that was handed out comes first");
+    assert_eq!(jobs, [(poll(1), 2), (poll(2), 1)], "the job that was handed out must come first");
     drop(store);
 
     let store = open(dir.path());
@@ -135,7 +135,7 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     assert_eq!(store.recover(now).await.expect("recovers"), 2);
     let received = store.ports().inbox.receive(QueueName::Poll, 2, hour, now).await.expect("receives");
     let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
-    assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
+    assert_eq!(receives, [3, 2], "the job that was handed out most often must come first");
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ fn a_file_in_the_way_is_told() {
     assert_eq!(fs::read_to_string(&file).expect("reads"), "x");
 }
 
-/// Not even the superuser can create folders there.
+/// Not even the superuser can create folders in `/sys`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
@@ -325,7 +325,7 @@ async fn count_up(store: Store, times: u64) {
                 Ok(tag) => {
                     let now = objects.get("count").await.expect("reads").expect("is there");
                     let is_newer = now.bytes != (number + 1).to_string();
-                    assert!(is_newer || now.tag == tag, "the tag is that of what was written");
+                    assert!(is_newer || now.tag == tag, "the tag must be that of the written bytes");
                     break;
                 }
                 Err(PortError::Conflict) => {}

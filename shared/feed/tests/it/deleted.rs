@@ -1,4 +1,4 @@
-//! Tests deleted entries (RFC 6721), and hubs named by feeds (WebSub §4).
+//! Tests of deleted entries (RFC 6721), and of hubs named by feeds (WebSub §4).
 
 use crate::documents::{atom, read, rss};
 use curlew_feed::{Feed, Limits};

@@ -1,4 +1,4 @@
-//! Tests parsing of elements in each dialect: dates, ids, authors, links, media and addresses.
+//! Tests that parse elements in each dialect: dates, ids, authors, links, media and URLs.
 
 use crate::documents::{atom, first_title, read, read_with, rss};
 use curlew_feed::{Format, Limits, Repair};
@@ -183,7 +183,7 @@ fn entities_that_a_document_declares_are_known() {
     let feed = read(format!("{doctype}{}", rss("<item><title>A &caf; &nope;</title><link>&id;</link></item>")));
     let first = &feed.entries[0];
     assert_eq!((first_title(&feed), first.link.as_deref()), ("A caf\u{e9} &nope;", Some("https://a.example/1")));
-    // Entities also work inside other entities, and in addresses.
+    // Entities also work inside other entities, and in URLs.
     let doctype =
         "<!DOCTYPE feed [<!ENTITY post '&site;/1'><!ENTITY site 'https://a.example'><!ENTITY b '<b>bold</b>'>]>";
     let entry = "<entry><title type='html'>A &b; word</title><link href='&post;'/></entry>";

@@ -1,4 +1,4 @@
-//! Tests the faults reported to a feed's author: line, column and code of each. Valid feeds have none.
+//! Tests of the faults reported to a feed's author: line, column and code of each. Valid feeds have none.
 
 use crate::documents::{read, read_with};
 use curlew_feed::{Limits, Repair};

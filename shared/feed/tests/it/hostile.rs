@@ -1,4 +1,4 @@
-//! Tests hostile inputs: each yields a result, in time linear in its length.
+//! Tests of hostile inputs: each gives a result, in time linear in its length.
 
 use crate::documents::{atom, first_title, read, rss, try_read};
 use curlew_feed::{FeedError, Limits, NotAFeed, Repair};
@@ -63,7 +63,7 @@ fn x06_deep_documents_are_refused() {
             assert!(matches!(refused, Err(FeedError::TooLarge { what: "nested elements", .. })), "{name}: {refused:?}");
         }
     }
-    // A short document is not passed to the parser without limits.
+    // A short document is parsed with the same limits.
     let refused = try_read(item(&"<a>".repeat(300)));
     assert!(matches!(refused, Err(FeedError::TooLarge { .. })), "{refused:?}");
     // Three hundred unclosed line breaks do not count as nesting.
@@ -227,7 +227,7 @@ fn a_document_beyond_the_byte_limit_is_refused_unread() {
     assert!(matches!(refused, Err(FeedError::TooLarge { what: "bytes", .. })));
 }
 
-/// Repeated fragments take linear time, in every position.
+/// Repeated fragments take linear time in every position.
 #[test]
 fn no_repetition_takes_quadratic_time() {
     let pieces = "\

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 /// Maximum number of steps per byte of a large document.
 const STEPS_A_BYTE: u64 = 300;
 
-/// Number of steps per byte of a document of which nothing is read twice. Below this rate, a document of twice the
-/// length may cost more than twice as much only because its pieces are cut off differently at the end.
+/// Number of steps per byte of a document in which nothing is read twice. Below this rate, a document of twice the
+/// length may take more than twice the steps only because its last fragment is cut differently.
 const PLAIN_STEPS_A_BYTE: u64 = 6;
 
 /// Fragments that require look-ahead, look-behind or memory, separated by `|`.
@@ -38,13 +38,13 @@ const PLACES: [(&str, &str); 11] = [
         "</div></content></entry></feed>",
     ),
     ("<html><body><feed xmlns='http://www.w3.org/2005/Atom'>", "</feed></body></html>"),
-    // A page in which a feed may begin at any point.
+    // In this page a feed may begin at any point.
     ("", "<feed xmlns='http://www.w3.org/2005/Atom'></feed></html>"),
     ("<!DOCTYPE rss [", "]><rss version='2.0'><channel><item><title>&e1;</title>"),
     ("{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"", "\", \"items\": []}"),
 ];
 
-/// Parses a document of that many bytes, filled with a fragment, and returns the number of steps.
+/// Parses a document of about `bytes` bytes, filled with a fragment, and returns the number of steps.
 fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
     let body = format!("{}{}{}", place.0, piece.repeat(bytes.div_ceil(piece.len())), place.1);
     let (_, steps) = parse_counted(body.as_bytes(), None, &"https://a.example/f".parse().unwrap(), &Limits::default());

@@ -1,4 +1,4 @@
-//! Tests feeds of all kinds, valid and broken.
+//! Tests of feeds of all kinds, valid and broken.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deleted;

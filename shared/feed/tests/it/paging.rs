@@ -1,4 +1,4 @@
-//! Tests links to older documents of a feed (RFC 5005, JSON Feed), and recognition of its generator.
+//! Tests of links to older documents of a feed (RFC 5005, JSON Feed), and of the recognition of its generator.
 
 use crate::documents::{self, read};
 use curlew_feed::Feed;

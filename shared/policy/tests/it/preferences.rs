@@ -40,14 +40,14 @@ fn p17_signals_belong_to_their_group_and_the_longest_path_counts() {
         User-agent: CurlewBot\nUser-agent: heron\nContent-Signal: /*.pdf$ search=no\nAllow: /\n";
     let signals = |token: &str, path: &str| Robots::parse(file.as_bytes(), token).signals(&url(path)).to_string();
     assert_eq!(signals("egret", "/a"), "ai-train=no, search=yes");
-    assert_eq!(signals("egret", "/closed/a"), "search=no", "the longest rule stands alone");
+    assert_eq!(signals("egret", "/closed/a"), "search=no", "only the signal with the longest path counts");
     assert_eq!(signals("CurlewBot", "/closed/a"), "", "our own group replaces that for everyone");
     assert_eq!(signals("heron", "/a.pdf"), "search=no");
     let tie = Robots::parse(b"User-agent: *\nContent-Signal: search=yes\nContent-signals: search=no\n", "CurlewBot");
     assert_eq!(tie.signals(&url("/")).search(), Some(false));
-    assert!(tie.check(&url("/")).allowed, "signals forbid no call");
+    assert!(tie.check(&url("/")).allowed, "signals must not forbid a call");
     assert!(Robots::parse(b"Content-Signal: search=no\n", "CurlewBot").signals(&url("/")).is_silent(), "no group");
-    // Of a file with only signals, a bounded number is kept.
+    // A bounded number of signals is kept from a file that has only signals.
     let long = format!("User-agent: *\n{}", "Content-Signal: /a search=no\n".repeat(15_000));
     assert!(Robots::parse(long.as_bytes(), "CurlewBot").weight() < 400_000);
 }
@@ -124,21 +124,21 @@ fn p19_the_content_with_the_longest_path_on_this_host_counts() {
     {
         assert_eq!(prohibits(&document, path), expected, "{path}");
     }
-    assert!(prohibits(&rsl(&format!("<content>{no}</content>")), "/x"), "without an address all pages are meant");
-    assert!(prohibits(&rsl(&[content("/", &yes), content("/", &no)].concat()), "/"), "a tie goes to who says no");
+    assert!(prohibits(&rsl(&format!("<content>{no}</content>")), "/x"), "without a URL the licence covers all pages");
+    assert!(prohibits(&rsl(&[content("/", &yes), content("/", &no)].concat()), "/"), "in a tie the prohibition wins");
 }
 
 #[test]
 fn p19_hostile_licences_are_bounded_and_what_came_whole_counts() {
     let no = "<content url=\"/\"><license><prohibits type=\"usage\">search</prohibits></license></content>";
-    assert!(prohibits(&format!("<rsl>{no}<content <<"), "/"), "broken after it");
+    assert!(prohibits(&format!("<rsl>{no}<content <<"), "/"), "the document is broken after the prohibition");
     let deep = |depth: usize| format!("<rsl>{}{no}", "<a>".repeat(depth));
     assert!(prohibits(&deep(20), "/") && !prohibits(&deep(100_000), "/"));
     let bomb = "<!DOCTYPE rsl [<!ENTITY a \"search\"><!ENTITY b \"&a;&a;\"><!ENTITY x SYSTEM \"file:///etc/passwd\">]>\
         <rsl><content url=\"/\"><license><prohibits type=\"usage\">&b;&x;</prohibits></license></content></rsl>";
-    assert!(!prohibits(bomb, "/"), "entities are not expanded");
+    assert!(!prohibits(bomb, "/"), "entities must not be expanded");
     let many = "<content url=\"/a\"><license/></content>".repeat(100_000);
-    assert!(!prohibits(&format!("<rsl>{many}{no}</rsl>"), "/"), "beyond the limit nothing is read");
+    assert!(!prohibits(&format!("<rsl>{many}{no}</rsl>"), "/"), "nothing beyond the limit is read");
     let long = format!("<prohibits>{} search</prohibits>", "x ".repeat(100_000));
     assert!(!prohibits(&rsl(&format!("<content><license>{long}</license></content>")), "/"));
     assert!(!prohibits("\u{0}\u{1}<<<>>>&&&", "/") && !prohibits("", "/"));

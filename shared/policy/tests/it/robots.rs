@@ -22,7 +22,7 @@ fn url(path: &str) -> Url {
     Url::parse("https://reed.example/").unwrap().join(path).unwrap()
 }
 
-/// Checks paths against a file; each has the prefix `+` if it is allowed and `-` if it is not.
+/// Checks paths against a file. The prefix `+` marks an allowed path and `-` a forbidden one.
 fn holds(file: impl AsRef<[u8]>, paths: &str) {
     let robots = parsed(&file);
     for path in paths.split(' ') {
@@ -128,10 +128,10 @@ fn r10_a_copy_lives_for_a_day_at_most() {
 fn r11_rules_count_up_to_the_limit_and_one_cut_there_does_not() {
     for (at, rules, says) in [
         (511_900, "Disallow: /reed\n", "-/reed"),
-        // The rule ends at the limit, or its line end is beyond.
+        // The rule ends exactly at the limit, or its line end is beyond the limit.
         (MAX_BYTES - 16, "Disallow: /reed\nAllow: /reed\n", "-/reed"),
         (MAX_BYTES - 15, "Disallow: /reed\nAllow: /reed\n", "-/reed"),
-        // The rule is cut in the middle, or by whoever read the file.
+        // The rule is cut in the middle, by the limit or by the reader of the file.
         (MAX_BYTES - 14, "Disallow: /reed\n", "+/reed"),
         (MAX_BYTES - 14, "Disallow: /ree", "+/reed"),
         (MAX_BYTES + 1, "Disallow: /reed\n", "+/reed"),
@@ -181,7 +181,7 @@ fn r14_groups_are_merged_and_the_own_one_stands_alone() {
             "User-agent: *\nDisallow: /a\n\nUser-agent: heron\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n",
             "-/a +/b -/c",
         ),
-        // A group of ours without rules; blank lines do not end a group.
+        // The group for our token has no rules; blank lines do not end a group.
         ("User-agent: *\nDisallow: /\nUser-agent: CurlewBot\n", "+/"),
         ("User-agent: CurlewBot\n\n\nUser-agent: heron\n\nDisallow: /\n", "-/"),
     ] {
@@ -211,7 +211,7 @@ fn r17_the_longest_match_wins_in_any_order() {
         // A star counts as an octet.
         ("Allow: /\nDisallow: /*", "-/x"),
         ("Allow: /$\nDisallow: /", "+/ -/x"),
-        // Octets count, not letters: 8 against 9.
+        // Octets are counted, not letters: 8 against 9.
         ("Allow: /aé\nDisallow: /a*wxyz12", "-/aéwxyz12"),
     ]);
     for (rule, path) in [("Disallow: /a*b", "/axb"), ("Disallow: /aé$", "/aé")] {
@@ -226,7 +226,7 @@ fn r18_of_two_as_long_the_allowing_one_wins() {
     hold(&[
         ("Disallow: /a\nAllow: /a", "+/a"),
         ("Allow: /a\nDisallow: /a", "+/a"),
-        // Equally long in canonical form.
+        // The rules are equally long in canonical form.
         ("Disallow: /a%7E\nAllow: /a~", "+/a~"),
     ]);
 }
@@ -305,7 +305,7 @@ fn r19_a_disallow_that_is_written_as_an_address_of_its_own_host_forbids_its_path
     }
     hold(&[
         ("Disallow: https://reed.example", "-/x"),
-        // Other hosts.
+        // These URLs are on other hosts.
         ("Disallow: https://heron.example/\nDisallow: https://reed.example.org/", "+/x"),
         // An Allow with an absolute URL is ignored, as in the RFC.
         ("Disallow: /\nAllow: https://reed.example/", "-/x"),
@@ -369,7 +369,7 @@ fn r24_hostile_patterns_end_soon_and_allow_nothing() {
     // Many stars alone cost nothing.
     holds(format!("User-agent: *\nDisallow: /{}\n", "*a".repeat(8_000)), &format!("-{path}"));
     let decision = check(&file(2_500, &format!("*{}", "a".repeat(190))), &path);
-    assert!(!decision.allowed, "over the limit of steps");
+    assert!(!decision.allowed, "a match over the limit of steps must not allow");
     assert!(decision.rule.is_some_and(|rule| rule.starts_with("Allow: /*a")));
 }
 

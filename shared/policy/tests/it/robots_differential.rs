@@ -1,4 +1,5 @@
-//! Compares our robots.txt matcher with two others: the crate texting_robots, and an obvious one in this file.
+//! Compares our robots.txt matcher with two others: the crate texting_robots, and a literal implementation in this
+//! file.
 //!
 //! Generated files avoid the known faults of texting_robots 0.2.2: it does not normalise percent-encoding, does not
 //! match `User-agent: Foo/1.2`, lets Crawl-delay close a group, turns one rule with many stars into an error of the
@@ -48,7 +49,7 @@ fn written(groups: &[Group]) -> String {
     file
 }
 
-/// Decides literally according to RFC 9309 §2.2, without regard to cost.
+/// Decides literally according to RFC 9309 §2.2, at any cost.
 fn obvious(groups: &[Group], token: &str, path: &str) -> bool {
     let named = |wanted: &str| groups.iter().any(|g| g.agents.contains(&wanted));
     let wanted = if named(token) { token } else { "*" };
@@ -135,7 +136,7 @@ fn octets(lengths: std::ops::Range<usize>) -> impl Strategy<Value = Octets> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Many rules share their beginnings with each other and with the paths, and each octet is written in any form.
+    /// Many rules have the same beginning as other rules and paths, and each octet is written in any form.
     #[test]
     fn agrees_with_the_rfc_word_for_word_in_every_encoding(
         trunk in octets(0..5),
@@ -171,9 +172,9 @@ proptest! {
     }
 }
 
-/// Lists differences of texting_robots 0.2.2 from RFC 9309, with the result according to the RFC; the crate is not
-/// asked where it refuses what is allowed. If a case fails after an update, the crate was fixed: `second.rs` may drop a
-/// check, or the generator above may write such files.
+/// Lists differences of texting_robots 0.2.2 from RFC 9309, with the result according to the RFC. Our matcher does not
+/// ask the crate where the crate refuses an allowed path. If a case fails after an update, the crate was fixed:
+/// `second.rs` may drop a check, or the generator above may write such files.
 #[test]
 fn the_second_opinion_is_not_asked_where_it_is_wrong() {
     for (file, path, rfc) in [

@@ -15,7 +15,7 @@ fn m19_site_owners_are_told_the_numbers_that_the_rules_have() {
     let rules = Rules::default();
     let (refused, failed, rest) = (hours(rules.hold_refused), hours(rules.hold_server_error), hours(VISIT_REST));
     let days = rules.hold_cap.0 / Millis::from_days(1).0;
-    assert_eq!((FORBIDDEN_LIMIT, SERVER_ERROR_LIMIT), (2, 2), "the text says: a second address");
+    assert_eq!((FORBIDDEN_LIMIT, SERVER_ERROR_LIMIT), (2, 2), "the text names a second address");
     let text = include_str!("../../../../docs/site-owners.md");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for sentence in [

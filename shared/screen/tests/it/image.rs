@@ -15,7 +15,7 @@ const TONES: [[f32; 3]; 6] = [
     [84.0, 54.0, 38.0],
 ];
 
-/// Returns a pseudo-random number from 0 to 1 that is the same in each run.
+/// Returns a pseudorandom number from 0 to 1, which depends only on the arguments.
 fn noise(x: usize, y: usize, seed: usize) -> f32 {
     let mut n = (x * 374_761_393).wrapping_add(y * 668_265_263).wrapping_add(seed * 2_147_483_647) as u32;
     n = (n ^ (n >> 13)).wrapping_mul(1_274_126_177);
@@ -34,7 +34,8 @@ fn drawn(paint: impl Fn(f32, f32, usize, usize) -> [f32; 3]) -> f32 {
     SkinRegions::look(&image).map_or(0.0, |seen| seen.score.score)
 }
 
-/// Scores an upright body in front of a wall, lit from one side, whose half width is the share `half` of the image.
+/// Returns the score of an upright body in front of a wall, lit from one side, with half the width `half` as a share of
+/// the image.
 fn body(tone: [f32; 3], half: f32, seed: usize) -> f32 {
     drawn(|x, y, px, py| {
         let waist = half * (1.0 - 0.25 * (y * 9.0 + seed as f32).sin().abs());
@@ -47,7 +48,7 @@ fn body(tone: [f32; 3], half: f32, seed: usize) -> f32 {
     })
 }
 
-/// Scores a face and neck above dark clothes.
+/// Returns the score of a face and neck above dark clothes.
 fn portrait(tone: [f32; 3], seed: usize) -> f32 {
     drawn(|x, y, px, py| {
         let face = ((x - 0.5) / 0.22).powi(2) + ((y - 0.35) / 0.22).powi(2);

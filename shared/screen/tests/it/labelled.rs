@@ -1,4 +1,5 @@
-//! Screens a labelled set: texts in six languages, more than half of them hard negatives, and every third held out.
+//! Screens a labelled set of texts in six languages. More than half of them are hard negatives, and every third is held
+//! out.
 //!
 //! Lists and constants were tuned on the other two thirds only. The figures are printed by `cargo nextest run -p
 //! curlew-screen labelled --no-capture`.
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const SET: &str = include_str!("labelled.jsonl");
-/// Texts whose numbers are multiples of this one are held out.
+/// Texts whose number is a multiple of this one are held out.
 const HELD_OUT: u32 = 3;
 /// Required precision and recall for the whole set.
 const PRECISION: f64 = 0.98;

@@ -1,4 +1,4 @@
-//! Tests screening of texts and images.
+//! Tests of the screening of texts and images.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Tests pages that must be rejected, pages that must pass, and pages that are hard to tell apart.
+//! Tests of pages that must be rejected, pages that must pass, and pages that are hard to tell apart.
 
 use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 use curlew_screen::image::{Detection, Region};
@@ -290,7 +290,7 @@ fn long_texts_of_one_word_end() {
     }
 }
 
-/// Every run of letters starts like listed words.
+/// Every run of letters in this text starts like a listed word.
 #[test]
 fn a_text_of_single_letters_is_read_in_time_that_grows_with_its_length_only() {
     let text = "e n ".repeat(125_000);

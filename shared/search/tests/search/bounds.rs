@@ -1,4 +1,4 @@
-//! Tests the bounds by which queries leave splits unopened, and tombstones that are looked up step by step.
+//! Tests of the bounds by which queries leave splits unopened, and of tombstones that are looked up step by step.
 
 use super::*;
 use curlew_search::{Bounds, FORM, HOSTS_NAMED, SplitEntry, site_profiles, sites};
@@ -9,7 +9,7 @@ fn entry(built: &SplitBuilt) -> SplitEntry {
     SplitEntry { key: built.name.clone(), form: FORM, docs, languages, tail, bounds, ..SplitEntry::default() }
 }
 
-/// Pages of five months, three languages and three sites, sorted, so that a split has few of each.
+/// Returns pages of five months, three languages and three sites, sorted so that each split has few of each.
 fn sorted_pages() -> Vec<Page> {
     let page = |n: usize| {
         let language = ["it", "en", ""][n / 20];
@@ -38,7 +38,7 @@ fn a_split_that_is_left_unopened_has_no_page_that_matches() {
         let chosen: Vec<&Split> = built.iter().zip(&all).filter(is_chosen).map(|(_, split)| *split).collect();
         let total = |splits: &[&Split]| search(splits, &Hidden::default(), &request).unwrap().total;
         assert_eq!(total(&chosen), total(&all), "{filter}");
-        assert_eq!(total(&chosen) > 0, merged.may_match(&request.query), "{filter}: the merged split knows as much");
+        assert_eq!(total(&chosen) > 0, merged.may_match(&request.query), "{filter}: the bounds of the merged split");
         least = least.min(chosen.len());
         assert!(filter.is_empty() || chosen.len() < splits.len() || filter.starts_with("-site"), "{filter}");
     }
@@ -87,13 +87,14 @@ fn a_site_is_named_by_its_newest_page_in_whichever_split_it_lies() {
     };
     assert_eq!(names(2), expected("New name"));
     assert_eq!(names(1), expected("New name"), "the sites with the newest pages come first");
-    assert_eq!(names(0), expected("example.org"), "no record is read");
+    assert_eq!(names(0), expected("example.org"), "no record may be read");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// The order in which tombstones are added and removed, and earlier lookups, do not change which pages are hidden.
+    /// The order in which tombstones are added and removed, and earlier lookups, must not change which pages are
+    /// hidden.
     #[test]
     fn tombstones_that_come_and_go_hide_what_they_would_hide_at_once(
         steps in prop::collection::vec((prop::collection::btree_set(0_usize..60, 0..12), any::<bool>(), any::<bool>()), 1..8)

@@ -1,4 +1,4 @@
-//! Tests splits as they are built, merged and opened.
+//! Tests of splits as they are built, merged and opened.
 
 use super::*;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ fn the_same_records_give_the_same_bytes() {
     };
     assert_eq!(build(15_000_000), build(15_000_000));
     let small = build(1);
-    assert_eq!((small.docs, &small), (40, &build(1)), "also when laid down page by page");
+    assert_eq!((small.docs, &small), (40, &build(1)), "also if every page is flushed at once");
     assert_eq!(ask(&opened(build(15_000_000)), "pane"), ask(&opened(small), "pane"));
 }
 
@@ -89,7 +89,8 @@ impl Cold {
         Split::open_cold(self.blob.slice(length - self.tail..), length as u64).unwrap()
     }
 
-    /// Supplies the wanted ranges, joined by `read`, until an answer is complete; also counts the rounds and reads.
+    /// Supplies the wanted ranges, joined by `read`, until an answer is complete. Returns the results and the numbers
+    /// of rounds and reads.
     fn ask(
         &self,
         split: &Split,
@@ -107,7 +108,7 @@ impl Cold {
                 split.supply(range.start, &self.blob.slice(range.start as usize..range.end as usize)).unwrap();
             }
         }
-        panic!("it asks for more again and again");
+        panic!("the search asks for more again and again");
     }
 }
 
@@ -131,17 +132,17 @@ fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
         let (split, request) = (cold.open(), strict(text, 10));
         let (results, _, reads) = cold.ask(&split, &request, joined);
         assert_eq!(results, search(&[&whole], &Hidden::default(), &request).unwrap(), "{text}");
-        // Plus one read for the tail.
+        // The tail is one more read.
         assert!(reads < 12, "{text}: {reads} reads");
         let kept = split.kept();
-        assert_eq!(cold.ask(&split, &request, joined).2, 0, "it stays here");
+        assert_eq!(cold.ask(&split, &request, joined).2, 0, "the data must stay in memory");
         split.trim(kept / 2);
         assert!(split.kept() <= kept / 2);
-        assert_eq!(cold.ask(&split, &request, joined).0, results, "and comes again when it was given up");
+        assert_eq!(cold.ask(&split, &request, joined).0, results, "data that was dropped must be read again");
     }
 }
 
-/// Every page repeats these words, so their postings and positions are most of the split.
+/// Every page repeats these words, so their postings and positions make up most of the split.
 #[test]
 fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
     let text = "the cat of the house and the dog of the yard in the rain ".repeat(60);
@@ -153,7 +154,7 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         let (results, ..) = cold.ask(&split, &Request { budget, ..strict(text, 10) }, joined);
         (results.total, results.too_common, split.kept())
     };
-    // Chunks are read whole.
+    // Chunks are read as a whole.
     let most = 8 * CHUNK_BYTES;
     let small = ReadBudget { postings: 8_000, positions: 64_000 };
     let none = ReadBudget { postings: 0, positions: 0 };
@@ -165,7 +166,7 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         (words, small, 3_000, vec!["the", "of", "house", "yard", "in", "rain"]),
         ("\"the heron of the yard\"", small, 1, vec!["the heron of the yard"]),
         ("\"the heron of a yard\"", small, 0, vec!["the heron of a yard"]),
-        // Only the heron is left of the phrase.
+        // Only the heron of the phrase is left.
         ("\"the yard heron\"", small, 1, vec!["the yard heron"]),
         ("heron -\"of the house\"", small, 1, vec!["of the house"]),
         ("heron -yard", small, 0, vec![]),
@@ -176,7 +177,7 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
         assert_eq!((found, left_out, kept <= most), (total, too_common, true), "{text}");
     }
-    // Nor does a word that is searched alone: no round reads its positions.
+    // A word that is searched alone needs no positions either, so no round reads them.
     let [one, two] = ["cat", "cat dog"].map(|text| cold.ask(&cold.open(), &strict(text, 10), |wanted| wanted).1);
     assert!(one < two, "{one} {two}");
 }

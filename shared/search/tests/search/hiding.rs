@@ -1,4 +1,4 @@
-//! Tests hidden pages, and limits on how much of a page may be shown.
+//! Tests of hidden pages, and of limits on how much of a page may be shown.
 
 use super::*;
 
@@ -12,12 +12,12 @@ fn what_is_hidden_is_neither_found_nor_counted() {
         Page::it("e", "Pane", "Il pane.").host("otherexample.net").until("2026-11-22"),
     ];
     let splits = splits(&pages, 2);
-    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "d has vanished by itself");
+    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "d must have expired");
     let gone = Hidden { tombstones: Arc::new([id("a")].into()), ..Hidden::default() };
     assert_eq!(sorted(paths(&ask_all(&splits, &gone, "pane"))), ["b", "c", "e"]);
     let blocked = Hidden { hosts: ["example.net".to_owned()].into(), ..gone };
     assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
-    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "what was hidden once need not stay so");
+    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "a page need not stay hidden");
     for filter in ["", "site:otherexample.net", "-site:otherexample.net", "lang:it", "after:2026-10-31", "-burro"] {
         let some = format!("pane xylomarimbula {filter}");
         assert_eq!(ask_all(&splits, &blocked, &some).total, 0, "{some}");
@@ -45,7 +45,7 @@ fn p07_a_page_whose_time_was_learned_later_is_hidden_from_then_on() {
     assert_eq!([now(), soon, later].map(hidden), [0, 1, 2]);
     assert_eq!([now(), soon, later].map(|at| read.next_expiry(at)), [Some(soon), Some(later), None]);
     let changed = read.with_expiry(&id("a"), None).with_tombstones([id("b")]);
-    assert!(changed.expiries.is_empty(), "taken back, and done");
+    assert!(changed.expiries.is_empty(), "the expiry was taken back");
     // A manifest in the old format has no such entry.
     assert!(!String::from_utf8(changed.to_json()).unwrap().contains("expiries"));
 }

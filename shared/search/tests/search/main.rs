@@ -1,4 +1,4 @@
-//! Builds splits of small pages and queries them.
+//! Tests that build splits of small pages and query them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod bounds;
@@ -49,7 +49,8 @@ fn each_page(splits: &[Split], text: &str, request: &Request) -> Vec<Results> {
     pages
 }
 
-/// Returns pages with all words. Checks pages with some words: they pass the same filters, and none is hidden.
+/// Returns pages with all words. Also checks pages with some of the words: they must pass the same filters, and none
+/// may be hidden.
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let all_words = answer(splits, hidden, &strict(text, 100));
     let both = answer(splits, hidden, &first(text, 100));
@@ -83,7 +84,7 @@ fn found(split: &Split, text: &str) -> Vec<String> {
 }
 
 fn paths(results: &Results) -> Vec<String> {
-    assert_eq!(results.total, results.hits.len() as u64, "all that was counted is given");
+    assert_eq!(results.total, results.hits.len() as u64, "all counted hits must be returned");
     names(results).into_iter().map(str::to_owned).collect()
 }
 
@@ -96,7 +97,7 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// Asserts which pages some queries find, as in `tide → a b | ebb →`.
+/// Asserts the pages that some queries find, such as `tide → a b | ebb →`.
 fn assert_found(found: impl Fn(&str) -> Vec<String>, expected: &str) {
     for case in expected.split(" | ") {
         let (query, names) = case.split_once(" →").unwrap();
@@ -170,7 +171,7 @@ fn filters_choose_pages() {
         pane lang:en → c | pane -lang:en → a b | lang:de → | pane before:2026-05-01 → a | \
         pane after:2026-05-01 → b c | pane after:2026-05-01 before:2026-05-02 → b";
     assert_found(|text| found(&split, text), expected);
-    assert_eq!(found(&split, "site:org"), ["c", "b", "a"], "without words the newest comes first");
+    assert_eq!(found(&split, "site:org"), ["c", "b", "a"], "without words the newest page comes first");
 }
 
 #[test]
@@ -212,15 +213,15 @@ fn copies_are_given_as_the_earliest_of_them() {
     for parts in [1, 3] {
         let splits = splits(&pages, parts);
         let results = ask_all(&splits, &Hidden::default(), "pane");
-        assert_eq!((names(&results)[0], results.hits.len(), results.copies), ("first", 3, 2), "the best copy's place");
+        assert_eq!((names(&results)[0], results.hits.len(), results.copies), ("first", 3, 2), "the best copy's rank");
         assert_eq!(results.hits[0].copies, 2);
         let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
-        assert_eq!(names(&by_date), ["none", "other", "first"], "by the day of the one that is shown");
+        assert_eq!(names(&by_date), ["none", "other", "first"], "copies are sorted by the date of the shown one");
         // A hidden page does not count as a copy either.
         let hidden = Hidden { tombstones: Arc::new([id("first")].into()), ..Hidden::default() };
         assert_eq!(ask_all(&splits, &hidden, "pane").hits[0].url, "https://example.org/copy");
     }
-    // More copies than are ranked at once do not end the list.
+    // A list must not end where there are more copies than are ranked at once.
     let mut many: Vec<Page> = (0..60).map(|n| Page::it(&format!("c{n}"), "Pane", "Il pane.").print(print)).collect();
     many.push(Page::it("z", "Altro", "Poco pane in molte altre parole."));
     let splits = splits(&many, 2);
@@ -273,7 +274,7 @@ fn pages_are_found_by_their_author() {
     assert_eq!(sorted(found(&merged, "author:\"marta bianchi\"")), ["both"]);
 }
 
-/// Returns the suggestion for a query that finds next to nothing.
+/// Returns the suggestion for a query that finds almost nothing.
 fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let (splits, request) = (splits.iter().collect::<Vec<_>>(), first(text, 0));
     let found = search(&splits, hidden, &request).unwrap();
@@ -304,7 +305,7 @@ fn words_that_no_page_has_are_taken_for_similar_ones() {
         assert_eq!(meant(&splits, &none, typed).as_deref(), suggested, "{typed}");
     }
     let gone = Hidden { tombstones: Arc::new([id("d")].into()), ..Hidden::default() };
-    assert_eq!(meant(&splits, &gone, "xanado"), None, "a word of a page that is gone stays unsaid");
+    assert_eq!(meant(&splits, &gone, "xanado"), None, "a word of a hidden page must not be suggested");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Queries many tiny pages, and compares the results with those of a scan.
+//! Queries many tiny pages, and compares the results with those of a full scan.
 
 use crate::pages::{self, Page};
 use curlew_model::Timestamp;
@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Number of pages; more than the engine examines in one block, so that it has to seek.
+/// Number of pages, which exceeds one block of the engine, so that the engine has to seek.
 const PAGES: usize = 9_000;
 const WORDS: [&str; 9] = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr"];
 
-/// Returns the words of title and text; words with a greater index are rarer, the last ones very rare.
+/// Returns the words of title and text. Words with a higher index are rarer, and the last ones very rare.
 fn texts(page: usize) -> (Vec<&'static str>, Vec<&'static str>) {
     let mut seed = page as u64 + 1;
     let mut next = move |below: u64| {

@@ -1,9 +1,9 @@
-//! Small pages to fill splits with.
+//! Small pages that fill splits.
 
 use curlew_model::{PageId, Record, SnippetLimit, Timestamp, hex};
 use curlew_search::{BuildBudget, Split, SplitBuilt, build_split};
 
-/// Builder of a page.
+/// Builder of a page's record.
 #[derive(Clone)]
 pub(crate) struct Page(Record);
 
@@ -92,7 +92,6 @@ impl Page {
     }
 }
 
-/// Returns one split of some pages.
 pub(crate) fn split(pages: &[Page]) -> Split {
     splits(pages, 1).remove(0)
 }
@@ -107,7 +106,6 @@ pub(crate) fn splits(pages: &[Page], count: usize) -> Vec<Split> {
     pages.chunks(pages.len().div_ceil(count)).map(open).collect()
 }
 
-/// Builds a split of some pages.
 pub(crate) fn built(pages: &[Page]) -> SplitBuilt {
     build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
 }

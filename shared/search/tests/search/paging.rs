@@ -1,4 +1,4 @@
-//! Tests results over several splits and several pages of results.
+//! Tests of results over several splits and over several pages of results.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Tests the order of results, and its explanation.
+//! Tests of the order of results, and of its explanation.
 
 use super::*;
 
-/// Returns pages with all words, followed by those with some.
+/// Returns pages with all words, followed by those with some of them.
 fn both(splits: &[Split], text: &str) -> Results {
     answer(splits, &Hidden::default(), &Request { explain: true, ..first(text, 100) })
 }
@@ -55,7 +55,7 @@ fn stop_words_are_not_missed() {
     let split = [split(&pages)];
     let results = both(&split, "what is an olive");
     assert_eq!((names(&results)[0], results.total, &results.hits[0].missing), ("tree", 1, &vec![]));
-    assert_eq!(names(&both(&split, "to be or not to be")), ["is"], "if there is nothing else they are looked for");
+    assert_eq!(names(&both(&split, "to be or not to be")), ["is"], "only stop words");
     assert_eq!(names(&both(&split, "die ernte")), ["die"]);
     assert!(marked(&results.hits[0]).iter().all(|word| *word == "olive"));
 }
@@ -76,7 +76,7 @@ fn a_stop_word_alone_finds_no_page_in_whatever_language() {
         assert_eq!(results.hits[1].missing, ["oil", "producer", "ally", "united", "states"], "{:?}", results.hits);
         assert_eq!(names(&both(&splits, "the oil")), ["ally"]);
         assert_eq!(names(&both(&splits, "which tide is it")), [""; 0]);
-        assert_eq!(names(&both(&splits, "of the")), ["ally", "quote"], "there is nothing else");
+        assert_eq!(names(&both(&splits, "of the")), ["ally", "quote"], "only stop words");
     }
 }
 
@@ -145,14 +145,14 @@ fn one_site_does_not_fill_the_first_page() {
     for parts in [1, 3] {
         let splits = splits(&pages, parts);
         let results = both(&splits, "curlew mud");
-        assert_eq!(results.total, 0, "nothing has both");
+        assert_eq!(results.total, 0, "no page has both words");
         let results = both(&splits, "curlew");
         let sites = |results: &Results| {
             let site = |hit: &SearchHit| hit.host.trim_start_matches("www.").chars().next().unwrap();
             results.hits.iter().map(site).collect::<String>()
         };
         assert_eq!(sites(&results), "aabbaaaaaaab");
-        assert!(results.more_of.is_empty(), "all are shown");
+        assert!(results.more_of.is_empty(), "all hits are shown");
         // Across all pages of results no hit is missing or repeated.
         let on_pages = each_page(&splits, "curlew", &first("curlew", 4));
         assert!(on_pages.iter().all(|page| (page.total, page.partial) == (12, 0)));
@@ -210,7 +210,7 @@ fn words_that_no_page_has_are_named() {
     let results = both(&split, "tide xylomarimbula");
     assert_eq!((results.total, results.partial, names(&results)), (0, 1, vec!["a"]));
     assert_eq!(both(&split, "tide").unknown, [""; 0]);
-    assert_eq!(both(&split, "how about the tide").unknown, [""; 0], "nobody misses a stop word");
+    assert_eq!(both(&split, "how about the tide").unknown, [""; 0], "a stop word is never reported as missing");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_slip_of_the_fingers_is_looked_past() {
     assert_eq!((names(&results), results.total, results.partial), (vec!["damson", "bees"], 0, 2));
     assert_eq!(results.unknown, ["damosns"]);
     assert_eq!((&results.hits[0].missing[..], &results.hits[1].missing[..]), (&[][..], &["damosns".to_owned()][..]));
-    assert_eq!(results.hits[0].marks.len(), 3, "what it was taken for is marked too");
+    assert_eq!(results.hits[0].marks.len(), 3, "the corrected word is marked, too");
     let explained = results.hits[0].explanation.clone().unwrap().words;
     assert!(explained.iter().any(|(word, adds)| word == "like damosns" && *adds > 0.0), "{explained:?}");
     for strict in ["bees among +damosns", "bees among damosns sort:date", "bees \"among damosns\""] {
@@ -295,7 +295,7 @@ fn a_page_in_the_language_of_the_query_comes_first() {
         assert!(at("en") < at("i0") && at("unknown") < at("i0"), "{:?}", names(&results));
         let results = both(&splits, "Universe");
         let at = |name: &str| names(&results).iter().position(|other| *other == name);
-        assert!(at("en") < at("i0") && at("i0").is_some(), "only stems are the same: {:?}", names(&results));
+        assert!(at("en") < at("i0") && at("i0").is_some(), "the words share only their stem: {:?}", names(&results));
     }
 }
 

@@ -1,15 +1,14 @@
-//! Tests which spellings of a word match each other, and queries by title, label and beginning.
+//! Tests of which spellings of a word match each other, and of queries by title, label and prefix.
 
 use super::*;
 
-/// Returns the sorted names of the pages that have all words of a query, in which other parts may be wrong.
+/// Returns the sorted names of the pages that have all words of a query. Other parts of the query may be invalid.
 fn found(split: &Split, text: &str) -> Vec<String> {
     let request = Request { scope: Scope::AllWords, ..first(text, 9) };
     let results = search(&[split], &Hidden::default(), &request).unwrap();
     sorted(names(&results).into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the answer to a query, and the suggested query.
 fn suggested(split: &Split, text: &str) -> (Results, Option<String>) {
     let request = first(text, 9);
     let results = search(&[split], &Hidden::default(), &request).unwrap();
@@ -34,7 +33,7 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     assert_found(|text| found(&split, text), expected);
     let without = pages_of("en", &["The harbour plus the lighthouse."]);
     let (results, _) = suggested(&without, "Harbour+");
-    assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "its letters stand in");
+    assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "only the letters");
     let (results, meant) = suggested(&without, "zorblax, harbour");
     assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
@@ -155,5 +154,5 @@ fn titles_labels_and_beginnings_are_asked_for() {
         assert_found(|text| found(&split, text), expected);
     }
     let words = |text: &str| suggested(&split, text).0.hits.len();
-    assert_eq!([words("inurl:rust"), words("rust^3"), words("<b>rust</b>")], [2, 2, 2], "unknown signs are no phrase");
+    assert_eq!([words("inurl:rust"), words("rust^3"), words("<b>rust</b>")], [2, 2, 2], "no phrase");
 }

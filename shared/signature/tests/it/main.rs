@@ -1,4 +1,4 @@
-//! Verifies the signatures with `web-bot-auth`, which shares no code with this crate.
+//! Verifies signatures with `web-bot-auth`, which shares no code with this crate.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod accept;

@@ -10,7 +10,7 @@ use web_bot_auth::{SignatureAgentLink, WebBotAuthVerifier};
 const START: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const AGENT: &str = "https://search.example";
 
-/// A request or response as seen by its receiver.
+/// A request or response as its receiver sees it.
 #[derive(Clone)]
 struct Received {
     authority: &'static str,
@@ -77,7 +77,7 @@ fn a_changed_byte_another_host_and_another_directory_do_not_verify() {
     let verifies_with = |headers| verifies(&Received { headers, ..received.clone() });
     let agent = received.headers.agent.replace("search", "bearch");
     assert!(!verifies_with(SignatureHeaders { agent, ..received.headers.clone() }));
-    // The last base64 digit has unused bits.
+    // The last base64 digit has unused bits, so it is not changed.
     for at in 6..received.headers.signature.len() - 4 {
         let mut bytes = received.headers.signature.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
@@ -122,7 +122,7 @@ fn a_directory_is_signed_by_each_key_that_it_lists() {
         verifier.verify(&known_keys(&ring, now), None).unwrap();
     }
     assert!(!directory.is_stale(&ring, "search.example", now + Millis::from_hours(1)));
-    assert!(directory.is_stale(&ring, "search.example", now + Millis::from_days(1)), "signatures are renewed");
+    assert!(directory.is_stale(&ring, "search.example", now + Millis::from_days(1)), "signatures must be renewed");
     assert!(directory.is_stale(&ring, "www.search.example", now));
-    assert!(directory.is_stale(&self::ring(), "search.example", now), "a key has come or gone");
+    assert!(directory.is_stale(&self::ring(), "search.example", now), "a change of keys makes the directory stale");
 }

@@ -1,4 +1,4 @@
-//! Faults occur as planned, and reproducibly.
+//! Tests that faults occur as planned, and reproducibly.
 
 use bytes::Bytes;
 use curlew_model::{Millis, QueueName, Timestamp, Validators};
@@ -149,12 +149,12 @@ async fn a_duplicate_comes_with_a_later_receive() {
     inbox.ack(&first[0].receipt).await.expect("acknowledges");
     assert_eq!(receive(QueueName::Fetch).await, []);
     let second = receive(QueueName::Poll).await;
-    assert_eq!(second, first, "done, and delivered all the same");
+    assert_eq!(second, first, "the job was done, and is delivered nevertheless");
     inbox.ack(&second[0].receipt).await.expect("is harmless");
     assert_eq!(receive(QueueName::Poll).await, []);
 }
 
-/// Returns the outcomes of a run's calls, in order.
+/// Returns the outcomes of all calls of a run, in order.
 async fn run(seed: u64) -> Vec<String> {
     let rates = Rates { refuse: 200, throttle: 5, lose_answer: 200, delay: 50, ..Rates::default() };
     let (_, faulty) = faulty_blobs(seed, rates);

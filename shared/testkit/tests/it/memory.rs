@@ -1,4 +1,4 @@
-//! The fakes pass the conformance suites, also behind fault wrappers without faults.
+//! Tests that the fakes pass the conformance suites, also behind fault wrappers without faults.
 
 use curlew_model::Timestamp;
 use curlew_ports::InlinePool;

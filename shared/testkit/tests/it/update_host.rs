@@ -1,4 +1,4 @@
-//! The compare-and-swap helper of the ports: it repeats its decision after each lost race, and finally gives up.
+//! Tests of the ports' compare-and-swap helper: it repeats its decision after each lost race, and finally gives up.
 
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Timestamp};
@@ -107,8 +107,8 @@ async fn an_outdated_glimpse_decides_nothing() {
     let blocked = HostState { failures: 3, blocked: ["example.org".to_owned()].into(), ..HostState::default() };
     ledger.swap(&host(), Version::ABSENT, blocked).await.expect("writes");
     let seen = update_host(&ledger, &host(), count).await.expect("decides anew");
-    assert_eq!(seen, 3, "what is written follows from what there is");
-    // A stale read is not trusted either if it needs no change: a block that was added in the meantime is removed.
+    assert_eq!(seen, 3, "the decision must use the stored state");
+    // A stale read that needs no change is not trusted either, so a block that was added in the meantime is removed.
     let unblock = |state| curlew_policy::politeness::admission::unblock(state, "example.org");
     assert!(update_host(&ledger, &host(), unblock).await.expect("decides anew"));
     assert!(ledger.load(&host()).await.expect("loads").0.blocked.is_empty());

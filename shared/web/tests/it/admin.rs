@@ -63,14 +63,14 @@ impl<'w> Session<'w> {
         self.world.send(request).await
     }
 
-    /// Sends a page's form for an act about a subject, with more fields.
+    /// Sends a page's form for an action on a subject, with additional fields.
     pub(crate) async fn act(&self, page: &Answer, act: &str, about: &str, more: &[(&str, &str)]) -> Answer {
         let fields = fields(page, act, about);
         let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         self.post("/admin/do", &[&fields[..], more].concat()).await
     }
 
-    /// Opens a page and sends its form for an act, with more fields.
+    /// Opens a page and sends its form for an action, with additional fields.
     pub(crate) async fn act_on(&self, path: &str, act: &str, more: &[(&str, &str)]) -> Answer {
         self.act(&self.open(path).await, act, "", more).await
     }
@@ -113,9 +113,9 @@ async fn whoever_is_not_signed_in_gets_the_sign_in_page_and_nothing_else() {
         }
     }
     bodies.dedup();
-    assert_eq!(bodies.len(), 1, "all of them say the same");
+    assert_eq!(bodies.len(), 1, "all answers must be the same");
     let without = World::of(Backend::default());
-    assert_eq!(without.get("/admin").await.status, StatusCode::NOT_FOUND, "nobody has asked for these pages");
+    assert_eq!(without.get("/admin").await.status, StatusCode::NOT_FOUND, "off by default");
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn a_session_ends_when_it_is_idle_after_half_a_day_or_when_it_is_told_to()
     world.clock.advance(Millis::from_mins(119));
     assert_eq!(idle.open("/admin").await.text(".who span"), "ana");
     world.clock.advance(Millis::from_mins(119));
-    assert_eq!(idle.open("/admin").await.status, StatusCode::OK, "it was used in between");
+    assert_eq!(idle.open("/admin").await.status, StatusCode::OK, "the session was used in between");
     world.clock.advance(Millis::from_hours(2));
     assert_eq!(idle.open("/admin").await.status, StatusCode::UNAUTHORIZED);
 
@@ -194,7 +194,7 @@ async fn made_up_secrets_reach_no_store_and_are_soon_refused() {
         assert_eq!(try_token(&world, made_up).await.status, StatusCode::UNAUTHORIZED, "{made_up}");
     }
     let reached = try_token(&world, &genuine).await.status;
-    assert_eq!(reached, StatusCode::INTERNAL_SERVER_ERROR, "only one of ours is looked for in the store");
+    assert_eq!(reached, StatusCode::INTERNAL_SERVER_ERROR, "only a genuine token is looked up in the store");
     for _ in 0..10 {
         try_token(&world, &forged).await;
     }
@@ -276,7 +276,7 @@ async fn a_header_names_the_operator_only_if_a_trusted_proxy_wrote_it_once() {
     };
     let page = ask(&world, &["ana"], Some(true)).await;
     assert_eq!((page.status, page.text(".who span").as_str()), (StatusCode::OK, "ana"));
-    assert!(!page.body.contains("sign_out"), "the proxy has signed her in");
+    assert!(!page.body.contains("sign_out"), "the proxy has signed the operator in");
     for (names, through) in [
         (&["ana"][..], Some(false)),
         (&["ana"], None),

@@ -1,4 +1,4 @@
-//! The operator's pages with long lists, damaged objects, slow acts, and requests under foreign host names.
+//! The operator's pages with long lists, damaged objects, slow actions, and requests under foreign host names.
 
 use crate::admin::{PAGES, Session, is_blocked, log, operators_world, over_http};
 use crate::support::{Backend, World, ready, settings};
@@ -24,7 +24,7 @@ async fn an_act_goes_on_when_its_caller_hangs_up() {
         answer = ana.act(&page, "block", "", &[("about_typed", "example.org")]) => panic!("{}", answer.status),
         () = std::future::ready(()) => {}
     }
-    assert!(!is_blocked(&world, "example.org"), "it has not begun yet");
+    assert!(!is_blocked(&world, "example.org"), "the action has not started yet");
     tokio::task::yield_now().await;
     assert!(is_blocked(&world, "example.org"));
     assert_eq!(log(&world), ["block example.org by ana"]);
@@ -79,13 +79,13 @@ async fn long_lists_come_in_parts_and_lose_nothing() {
     for path in ["/admin/owners", "/admin/overrides"] {
         let (titles, parts) = whole(&ana, path, ".kept bdi").await;
         assert_eq!((titles.len(), parts), (MANY, 3), "{path}");
-        assert_eq!(titles.into_iter().collect::<BTreeSet<_>>().len(), MANY, "{path}: each once");
+        assert_eq!(titles.into_iter().collect::<BTreeSet<_>>().len(), MANY, "{path}: each item once");
     }
     let (lines, parts) = whole(&ana, "/admin/messages", ".kept .quiet").await;
     let texts: Vec<&String> = lines.iter().filter(|line| line.starts_with("message ")).collect();
     assert_eq!((texts.len(), parts), (MANY, 3));
-    assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), MANY, "each once");
-    assert!(texts[..20].iter().all(|text| text.as_str() >= "message 100"), "newest day first: {texts:?}");
+    assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), MANY, "each message once");
+    assert!(texts[..20].iter().all(|text| text.as_str() >= "message 100"), "the newest day comes first: {texts:?}");
 
     // Removing an entry while the list is read does not shift the next part.
     let first = ana.open("/admin/overrides").await;
@@ -124,7 +124,7 @@ async fn a_damaged_object_hides_no_other() {
         assert!(ana.open(&format!("/admin/{path}")).await.text(".kept").contains(text), "{path}");
     }
     let facts = ana.open("/admin").await.text(".facts");
-    assert!(facts.contains("Messages to read2"), "it is to be looked at: {facts}");
+    assert!(facts.contains("Messages to read2"), "a damaged message still counts: {facts}");
 }
 
 #[tokio::test]

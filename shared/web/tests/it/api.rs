@@ -1,4 +1,4 @@
-//! The API as programs rely on it: its versions, its problems, and how far its cursors reach.
+//! The API for programs: its versions, its problem details, and the range of its cursors.
 
 use crate::support::{Answer, Backend, World, backend, page, problem, ready, settings};
 use axum::http::StatusCode;
@@ -12,13 +12,13 @@ fn many(count: usize) -> World {
     World::of(backend(pages.collect()))
 }
 
-/// Checks that an answer is a problem (RFC 9457) of a kind, with its status.
+/// Checks that an answer has problem details (RFC 9457) of this kind and status.
 fn must_be_problem(answer: &Answer, status: u16, kind: &str) {
     let told = answer.json();
     assert_eq!((answer.header("content-type"), &told["type"]), ("application/problem+json", &problem(kind)));
     assert_eq!((answer.status.as_u16(), &told["status"]), (status, &json!(status)), "{kind}");
     assert!(!told["title"].as_str().unwrap().is_empty());
-    assert!(told["detail"].as_str().unwrap().ends_with(['.', '>']), "a sentence: {told}");
+    assert!(told["detail"].as_str().unwrap().ends_with(['.', '>']), "the detail must be a sentence: {told}");
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn the_server_is_well_as_long_as_its_store_can_be_read() {
     let world = many(1);
     let well = world.get("/healthz").await;
     assert_eq!((well.status, well.body.as_str(), well.header("cache-control")), (StatusCode::OK, "ok", "no-store"));
-    assert!(world.asked().is_empty(), "no search");
+    assert!(world.asked().is_empty(), "no search may be made");
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn cursors_reach_beyond_the_offsets() {
         next = answer["next"].as_str().unwrap_or_default().to_owned();
     }
     assert_eq!((seen, next.as_str()), (250, ""));
-    // A cursor at the maximum depth gives no results, whoever made it.
+    // A cursor at the maximum depth gives no results, even if somebody made it up.
     let deep = many(1).get("/api/v1/search?q=curlew&cursor=10000").await.json();
     assert_eq!((deep["hits"].as_array().map(Vec::len), &deep["next"]), (Some(0), &serde_json::Value::Null));
 }

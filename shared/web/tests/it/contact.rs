@@ -17,7 +17,7 @@ async fn a_message_is_handed_on_as_it_was_written() {
     assert_eq!((answer.status, answer.text(".good")), (StatusCode::OK, "Thank you. The operator will read it.".into()));
     let [address, text, reply_to] = [address, text, reply_to].map(str::to_owned);
     assert_eq!(world.told(), [Message { about: About::Abuse, address, text, reply_to }]);
-    assert_eq!(answer.text("textarea"), "", "ready for another one");
+    assert_eq!(answer.text("textarea"), "", "the form is ready for another message");
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn a_message_may_be_as_long_as_its_box_in_every_script() {
         let refused = write(&world, &[("text", longer.as_str())]).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{piece:?}");
         let words = longer.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(refused.text("textarea"), words, "nothing that was written is lost");
+        assert_eq!(refused.text("textarea"), words, "the text must stay in the form");
     }
 }
 

@@ -103,7 +103,7 @@ async fn entries_have_the_dates_by_which_they_are_sorted() {
     later.published = Some("2099-01-01T00:00:00Z".parse().unwrap());
     let future = World::of(backend(vec![later]));
     let atom = world.get("/feed/atom?q=curlew").await.body;
-    // The date of the feed, which is the latest of its entries, then the date of each entry.
+    // The first date is that of the feed, which equals its latest entry's. The dates of the entries follow.
     let updated: Vec<&str> = atom.split("<updated>").skip(1).map(|rest| &rest[..20]).collect();
     assert_eq!(updated, ["2026-05-02T09:00:00Z", "2026-05-01T10:00:00Z", "2026-05-02T09:00:00Z"]);
     assert_eq!(atom.matches("<published>").count(), 1, "{atom}");
@@ -233,12 +233,13 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
     let members = |name: &str| schemas[name]["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let status = ["activity", "counted", "counted_at", "due_since", "index", "queues"];
     assert_eq!(members("SystemStatus"), status);
-    assert_eq!(schemas["Hit"]["properties"]["author"]["type"], json!(["string"]), "left out, and never null");
+    assert_eq!(schemas["Hit"]["properties"]["author"]["type"], json!(["string"]), "missing, never null");
     assert_eq!(schemas["Hit"]["properties"]["published"]["type"], json!(["string", "null"]));
     assert!(members("Found").contains(&"notes".to_owned()) && !members("Hit").contains(&"explanation".to_owned()));
 }
 
-/// Checks that each member of a value, at any depth, is described with its type, and that none is missing.
+/// Checks that each member of a value, at any depth, is described with its type, and that no required member is
+/// missing.
 fn must_fit(value: &Value, schema: &Value, schemas: &Value) {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/components/schemas/")) {
         return must_fit(value, &schemas[name], schemas);
@@ -264,7 +265,6 @@ fn must_fit(value: &Value, schema: &Value, schemas: &Value) {
     value.as_array().into_iter().flatten().for_each(|item| must_fit(item, &schema["items"], schemas));
 }
 
-/// Returns a parameter of a path in the description.
 fn parameter<'a>(document: &'a Value, path: &str, name: &str) -> &'a Value {
     let all = document["paths"][path]["get"]["parameters"].as_array().unwrap();
     &all.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"]
@@ -280,13 +280,13 @@ async fn the_limits_that_are_described_are_those_that_hold() {
         let longer = "a".repeat(10_000);
         let refused = world.get(&format!("{path}?q={longer}")).await.body;
         let (asked, ..) = world.asked().pop().unwrap();
-        assert!(asked.ends_with(&longer), "{path}: the index reads its beginning, and says so: {refused:.200}");
+        assert!(asked.ends_with(&longer), "{path}: the index reports the cut query: {refused:.200}");
     }
     let reach = number("limit", "maximum");
     for limit in [number("limit", "minimum"), number("limit", "default"), reach] {
         for offset in [number("offset", "minimum"), number("offset", "maximum")] {
             let path = format!("/api/v1/search?q=curlew&limit={limit}&offset={offset}");
-            assert_eq!(status(path).await, StatusCode::OK, "each is valid, so both are: {limit} {offset}");
+            assert_eq!(status(path).await, StatusCode::OK, "two valid values must be valid together: {limit} {offset}");
         }
     }
     let asked = world.asked();

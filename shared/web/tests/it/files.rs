@@ -166,7 +166,7 @@ async fn one_count_at_a_time_goes_on_when_its_visitors_have_left() {
     visitors.iter().for_each(tokio::task::JoinHandle::abort);
     opens(&world);
     assert_eq!(ask().await.unwrap().status, StatusCode::OK);
-    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 1, "what was counted for them is there");
+    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 1, "the finished count must be used");
 
     world.clock.advance(Millis::from_mins(10));
     let impatient = ask();
@@ -221,7 +221,7 @@ async fn the_style_sheet_and_the_icon_are_our_own() {
     assert!(!style.body.contains("url(") && !style.body.contains("@import"));
     let old = world.get("/favicon.ico").await;
     assert_eq!((old.status, old.header("content-type")), (StatusCode::OK, "image/vnd.microsoft.icon"));
-    assert!(old.body.starts_with("\0\0\u{1}\0\u{1}\0"), "an icon, and one of it");
+    assert!(old.body.starts_with("\0\0\u{1}\0\u{1}\0"), "an icon file with one icon");
     let icon = world.get("/favicon.svg").await;
     assert_eq!(icon.header("content-type"), "image/svg+xml");
     let events = quick_xml::Reader::from_str(&icon.body).read_event();
@@ -250,8 +250,8 @@ async fn the_last_days_are_charts_that_can_be_read_as_text() {
     let page = status_page(SystemStatus { activity, ..status() }).await.body;
     assert_eq!(page.matches("<figure>").count(), 3);
     assert_eq!(page.matches("<rect ").count(), 4, "a day of nothing has no bar: {page}");
-    assert!(page.contains(r#"<rect x="10" y="0" width="8" height="48"/>"#), "the most: {page}");
-    assert!(page.contains(r#"<rect x="10" y="47" width="8" height="1"/>"#), "one is more than nothing");
+    assert!(page.contains(r#"<rect x="10" y="0" width="8" height="48"/>"#), "the highest bar: {page}");
+    assert!(page.contains(r#"<rect x="10" y="47" width="8" height="1"/>"#), "one must differ from nothing");
     for text in ["7,200 in all, at most 4,800 a day.", "22 November 2026", "Sites put on hold", "0 in all"] {
         assert!(page.contains(text), "{text}");
     }

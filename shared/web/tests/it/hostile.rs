@@ -91,7 +91,7 @@ async fn o04_only_web_addresses_become_links() {
     assert_eq!(results.attributes("article h2 a", "rel"), ["noopener nofollow ugc"]);
     assert_eq!(results.attributes("article h2 a", "referrerpolicy"), ["no-referrer"]);
     let hits = world.get("/api/v1/search?q=curlew").await.json()["hits"].take();
-    assert_eq!(hits.as_array().unwrap().len(), 1, "programs make links, too");
+    assert_eq!(hits.as_array().unwrap().len(), 1, "the API must leave out such URLs, too");
     assert!(hits[0]["image"].is_null());
 }
 
@@ -204,12 +204,12 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
         let fresh = world.get(path).await.token();
         let quick = send(&fresh).await;
         assert!(quick.text(".bad").contains("quick"));
-        assert_eq!((quick.status, quick.token()), (StatusCode::BAD_REQUEST, fresh.clone()), "it only has to wait");
+        assert_eq!((quick.status, quick.token()), (StatusCode::BAD_REQUEST, fresh.clone()), "it is only too early");
         assert!(world.suggested().is_empty() && world.told().is_empty());
 
         world.clock.advance(Millis::from_secs(30));
         assert_eq!(send(&fresh).await.status, StatusCode::OK);
-        assert!(send(&fresh).await.text(".bad").contains("sent before"), "a token is good for once");
+        assert!(send(&fresh).await.text(".bad").contains("sent before"), "a token works once");
         world.clock.advance(Millis::from_hours(2));
         assert!(send(&token).await.text(".bad").contains("old"));
         assert_eq!(world.suggested().len() + world.told().len(), 1);
@@ -231,10 +231,10 @@ async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     let (token, other) = (world.token().await, world.token().await);
     let early = send("https://three.example/", &token).await;
     assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "40"));
-    assert_eq!(early.token(), token, "it only has to wait");
+    assert_eq!(early.token(), token, "the same form can be sent later");
     assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
 
-    // Only one form per minute is accepted, no matter how many were opened.
+    // Only one form per minute is accepted, however many were opened.
     world.clock.advance(Millis::from_secs(50));
     assert_eq!(send("https://three.example/", &token).await.status, StatusCode::OK);
     let beside = send("https://four.example/", &other).await;

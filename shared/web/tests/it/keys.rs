@@ -33,7 +33,7 @@ impl SignedMessage for Received {
 #[tokio::test]
 async fn i01_the_directory_of_keys_verifies_with_the_keys_that_it_lists() {
     let world = World::of(Backend::default());
-    assert_eq!(world.get(PATH).await.status, StatusCode::NOT_FOUND, "there is no key");
+    assert_eq!(world.get(PATH).await.status, StatusCode::NOT_FOUND, "without keys there is no directory");
     let now = world.clock.now();
     let ring = KeyRing::new(&[5; 32], now).rotate(&[6; 32], now).unwrap();
     let directory = serde_json::to_vec(&SignedDirectory::new(&ring, "search.example", now, 1)).unwrap();
@@ -52,7 +52,7 @@ async fn i01_the_directory_of_keys_verifies_with_the_keys_that_it_lists() {
         verifier.verify(&known, None).unwrap();
     }
     world.clock.advance(LIFETIME + Millis(1));
-    assert_eq!(world.get(PATH).await.status, StatusCode::NOT_FOUND, "its signatures are over");
+    assert_eq!(world.get(PATH).await.status, StatusCode::NOT_FOUND, "the signatures have expired");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ async fn no_sentence_is_left_in_the_other_language() {
     }
 }
 
-/// Returns the texts of a page that depend on its language: without code, typed text and results.
+/// Returns the texts of a page that depend on its language, without code, typed text and results.
 fn texts(answer: &Answer) -> BTreeSet<String> {
     let dom = answer.dom();
     let ours = dom.tree.nodes().filter_map(|node| {

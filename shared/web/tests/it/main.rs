@@ -1,4 +1,4 @@
-//! The whole router, called through its service interface, with a small real program behind it.
+//! Calls the whole router through its service interface, with a small real program behind it.
 
 #![allow(
     clippy::unwrap_used,

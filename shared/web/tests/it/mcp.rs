@@ -1,4 +1,4 @@
-//! The tools for assistants over HTTP: their path, who may call them, and their limits.
+//! The tools for assistants over HTTP: their path, the permitted callers, and their limits.
 
 use crate::support::{Answer, Backend, World, backend, from, page, problem, request, settings};
 use axum::body::Body;

@@ -14,7 +14,6 @@ async fn begin(world: &World, host: &str) -> Answer {
     world.fill_in("/owner", &[("host", host)]).await
 }
 
-/// Returns the address of a new claim's page.
 async fn claim(world: &World) -> String {
     let answer = begin(world, "https://Example.org/").await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
@@ -25,7 +24,7 @@ async fn request(world: &World, path: &str, request: &str) -> Answer {
     world.post(path, &[("request", request), ("sure", "yes")]).await
 }
 
-/// Returns the challenge that the claim's page asks to publish.
+/// Returns the challenge that the claim's page asks the owner to publish.
 async fn challenge(world: &World, path: &str) -> Challenge {
     Challenge::new(&world.get(path).await.text("#challenge")).unwrap()
 }
@@ -101,13 +100,13 @@ async fn i05_a_claim_begins_with_what_is_to_be_published() {
     }
     let tag = format!("<meta name=\"curlew-challenge\" content=\"{challenge}\">");
     assert!(page.all("dd code").contains(&tag));
-    assert_eq!(page.attributes("input[name=request]", "value"), ["look"], "nothing else is offered yet");
-    assert_eq!(page.header("referrer-policy"), "same-origin", "the address is a key");
+    assert_eq!(page.attributes("input[name=request]", "value"), ["look"], "only the check is offered yet");
+    assert_eq!(page.header("referrer-policy"), "same-origin", "the URL is a secret");
     assert_eq!(
         (page.header("cache-control"), page.attributes("meta[name=robots]", "content")),
         ("no-store", vec!["noindex".to_owned()])
     );
-    assert!(world.requests().is_empty(), "nothing is looked for before it is asked for");
+    assert!(world.requests().is_empty(), "no check may start before it is requested");
 }
 
 #[tokio::test]
@@ -123,15 +122,15 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
         world.clock.advance(Millis::from_mins(10));
     }
     assert_eq!(granted, 6, "half of what the site is called for in a day");
-    assert_eq!(world.requests().len(), 8, "the DNS may be asked more often");
+    assert_eq!(world.requests().len(), 8, "the DNS may be queried more often");
     assert!(!look([192, 0, 2, 2]).await.text(".good").contains("TXT record is looked up"));
-    // One address has a daily number of checks, no matter how many are left for all.
+    // One address has a daily number of checks, however many are left in total.
     let mut looks = 8;
     for _ in 0..40 {
         world.clock.advance(Millis::from_mins(1));
         looks += usize::from(look([192, 0, 2, 1]).await.status == StatusCode::OK);
     }
-    assert!((30..=32).contains(&looks), "{looks}: some came back in two hours");
+    assert!((30..=32).contains(&looks), "{looks}: some of the allowance came back in two hours");
     world.clock.advance(Millis::from_mins(11));
     assert_eq!(look([198, 51, 100, 8]).await.status, StatusCode::OK);
     for n in 0..60 {
@@ -139,9 +138,9 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
     }
     world.clock.advance(Millis::from_secs(1));
     let flooded = look([198, 51, 100, 7]).await;
-    assert_eq!(flooded.status, StatusCode::TOO_MANY_REQUESTS, "each may be a question to somebody's name server");
+    assert_eq!(flooded.status, StatusCode::TOO_MANY_REQUESTS, "each check may query somebody's name server");
     world.clock.advance(Millis::from_mins(11));
-    assert_eq!(look([198, 51, 100, 7]).await.status, StatusCode::OK, "but for a minute at most");
+    assert_eq!(look([198, 51, 100, 7]).await.status, StatusCode::OK, "others wait for a minute at most");
 }
 
 #[tokio::test]
@@ -163,7 +162,7 @@ async fn i08_two_claims_have_two_challenges_and_a_key_opens_its_own_page_only() 
         assert!(request(&world, &bad, "block").await.status.is_client_error(), "{bad}");
     }
     world.clock.advance(Millis::from_days(91));
-    assert_eq!(world.get(&one).await.status, StatusCode::NOT_FOUND, "a key ends");
+    assert_eq!(world.get(&one).await.status, StatusCode::NOT_FOUND, "a secret URL expires");
     assert!(world.requests().is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! Searches as people and programs see them.
+//! Searches by people and by programs.
 
 use crate::support::{Backend, World, backend, from, page, problem, request, settings};
 use axum::http::{Method, StatusCode};
@@ -16,7 +16,7 @@ fn many(count: usize) -> World {
 #[tokio::test]
 async fn the_start_page_has_the_form_and_explains_the_language() {
     let home = many(0).get("/").await;
-    assert!(home.all(".new li, dt a").is_empty(), "nothing is new, and nothing is found");
+    assert!(home.all(".new li, dt a").is_empty(), "without pages there is no news and no example");
     assert_eq!(home.status, StatusCode::OK);
     assert_eq!(home.text("h1"), "Curlew");
     assert_eq!(home.attributes("form", "action"), ["/"]);
@@ -25,8 +25,8 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
     for word in ["\"spring tide\"", "-stone", "author:", "site:", "lang:", "before:", "after:", "sort:date"] {
         assert!(examples.contains(word), "{word} in {examples}");
     }
-    assert_eq!(home.header("cache-control"), "no-cache", "pages that are gone are gone from it, too");
-    assert_eq!(many(0).get("/?q=++").await.text("h1"), "Curlew", "nothing is asked");
+    assert_eq!(home.header("cache-control"), "no-cache", "pages that are gone must vanish from the start page, too");
+    assert_eq!(many(0).get("/?q=++").await.text("h1"), "Curlew", "an empty query gives the start page");
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn the_start_page_shows_what_is_new_and_searches_that_find_something() {
     let home = world.get("/").await;
     assert_eq!(home.all(".new h3"), ["Whimbrels & mudflats", "Neap tides: quiet water"]);
     assert_eq!(home.all(".day"), ["Yesterday", "Earlier"]);
-    assert_eq!(home.all(".new time"), ["1 May"], "the name of the group says the other");
+    assert_eq!(home.all(".new time"), ["1 May"], "the group's name gives the other date");
     assert_eq!(home.attributes(".new .source a", "href"), ["/site/tide.example", "/site/other.example"]);
     assert!(home.text(".quiet").starts_with("2 pages from 2 sites"), "{}", home.text(".quiet"));
     let examples = home.all("dt a");
@@ -115,7 +115,7 @@ async fn a_site_has_a_page_and_a_place_in_the_list() {
     assert_eq!(site.text("h1"), "Tidal Notes");
     assert!(site.text(".quiet").contains("12 pages can be found here, the oldest of 3 February 2019."));
     assert_eq!(site.all(".new li").len(), 10);
-    assert_eq!(site.all(".new .source")[..2], ["Anna Rossi 1 May", "1 May"], "the site is named once");
+    assert_eq!(site.all(".new .source")[..2], ["Anna Rossi 1 May", "1 May"], "the site must be named once");
     assert_eq!(site.all(".chips a"), ["Visit the site", "Its feed", "Follow it here", "This is my site"]);
     assert_eq!(site.attributes(".chips a", "href")[0], "https://tide.example/");
     assert_eq!(site.attributes("input[name=q]", "value"), ["site:tide.example "]);
@@ -131,7 +131,7 @@ async fn the_search_box_of_a_site_leads_to_the_search_of_that_site() {
     let led = world.get("/?site=WWW.tide.example&q=mud+flats").await;
     assert_eq!((led.status, led.header("location")), (StatusCode::SEE_OTHER, "/?q=site%3Atide.example+mud+flats"));
     assert_eq!(world.get("/?site=tide.example&q=").await.header("location"), "/?q=site%3Atide.example");
-    assert_eq!(world.get("/?site=no+host&q=curlew").await.all("article").len(), 1, "what is no host is left out");
+    assert_eq!(world.get("/?site=no+host&q=curlew").await.all("article").len(), 1, "an invalid host is ignored");
 }
 
 #[tokio::test]
@@ -158,10 +158,10 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     assert_eq!(results.all("cite"), ["tide.example/2026/mud", "other.example"]);
     assert_eq!(results.all("time"), ["1 May"]);
     assert_eq!(results.text(".source span"), "Italian");
-    assert_eq!(results.attributes("article [lang]", "lang"), ["it", "it"], "title and snippet");
+    assert_eq!(results.attributes("article [lang]", "lang"), ["it", "it"], "the title and the snippet have a language");
     assert_eq!(results.attributes("time", "datetime"), ["2026-05-01"]);
     assert_eq!(results.attributes("article img", "src"), ["/thumb/0123456789abcdef0123456789abcdef"]);
-    assert_eq!(results.all(".letter"), ["O"], "the other has a letter");
+    assert_eq!(results.all(".letter"), ["O"], "the other hit has a letter");
     assert_eq!(results.attributes("input[name=q]", "value"), ["curlew"]);
     assert_eq!(results.attributes("meta[name=robots]", "content"), ["noindex"]);
 
@@ -180,7 +180,7 @@ async fn copies_that_are_not_shown_are_counted() {
         let world = World::of(backend(vec![SearchHit { copies, ..page("https://tide.example/", "Mud", "A curlew.") }]));
         let results = world.get("/?q=curlew").await;
         assert_eq!(results.all(".source").get(2).map_or("", String::as_str), said);
-        assert_eq!(results.text("h1"), "1 page for curlew", "copies are not counted among what is shown");
+        assert_eq!(results.text("h1"), "1 page for curlew", "copies must not be counted as shown");
         assert_eq!(results.text("h1 ~ p.quiet"), of_all);
         let answer = world.get("/api/v1/search?q=curlew").await.json();
         assert_eq!((answer["total"].as_u64(), answer["copies"].as_u64().unwrap_or_default()), (Some(1), copies.into()));
@@ -241,7 +241,7 @@ async fn it_is_said_which_words_a_page_lacks() {
     assert_eq!(results.all("p.notice"), ["No page here has “x<b>”."]);
     assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
     let none = World::of(backend(vec![some])).get("/?q=curlew").await;
-    assert_eq!(none.all("p.quiet").len(), 0, "it is said that a word is in no page");
+    assert_eq!(none.all("p.quiet").len(), 0, "the notice already says that no page has the word");
     let answer = world.get("/api/v1/search?q=curlew").await.json();
     assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
     assert_eq!((&answer["hits"][0]["all_words"], &answer["hits"][1]["all_words"]), (&Value::Null, &false.into()));
@@ -432,7 +432,7 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
     let api = get(&world, [192, 0, 2, 1], "/api/v1/search?q=x").await;
     assert_eq!((api.status, api.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
     assert_eq!(api.json()["type"], problem("too_many_requests"));
-    assert_eq!(get(&world, [192, 0, 2, 1], "/").await.status, StatusCode::OK, "the form is always there");
+    assert_eq!(get(&world, [192, 0, 2, 1], "/").await.status, StatusCode::OK, "the form must always be there");
     assert_eq!(get(&world, [192, 0, 2, 2], "/?q=x").await.status, StatusCode::OK);
     let last = async |world: &World| {
         let mut last = StatusCode::OK;
@@ -441,9 +441,9 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
         }
         last
     };
-    assert_eq!(last(&world).await, StatusCode::TOO_MANY_REQUESTS, "a proxy that does not say for whom it calls");
+    assert_eq!(last(&world).await, StatusCode::TOO_MANY_REQUESTS, "a proxy that does not name its client is limited");
     let settings = PageSettings { searches_per_minute: 2, base_url: None, ..settings() };
-    assert_eq!(last(&World::with(backend(Vec::new()), settings)).await, StatusCode::OK, "the user of this machine");
+    assert_eq!(last(&World::with(backend(Vec::new()), settings)).await, StatusCode::OK, "the local user has no limit");
     world.clock.advance(Millis::from_secs(30));
     assert_eq!(get(&world, [192, 0, 2, 1], "/?q=x").await.status, StatusCode::OK);
 }

@@ -1,4 +1,4 @@
-//! The form with which anybody may suggest a site, as people use it.
+//! The form with which anybody may suggest a site.
 
 use crate::support::{Answer, Backend, World, form, from};
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ async fn a_suggestion_is_handed_on_and_acknowledged() {
         "Thank you. https://tide.example/blog is written down. The crawler looks for its feed within a day."
     );
     assert_eq!(world.suggested(), ["https://tide.example/blog"]);
-    assert_eq!(taken.attributes("#url", "value"), [""], "ready for another one");
+    assert_eq!(taken.attributes("#url", "value"), [""], "the form is ready for another URL");
     assert!(suggest(&world, "https://tide.example/blog").await.text(".good").contains("already known"));
 }
 
@@ -52,7 +52,7 @@ async fn one_address_may_suggest_so_many_a_minute() {
         assert_eq!(answer.status == StatusCode::OK, n < 10, "{n}");
         if n == 10 {
             assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "6"));
-            assert_eq!(answer.attributes("#url", "value"), [url], "what was typed is not lost");
+            assert_eq!(answer.attributes("#url", "value"), [url], "the URL must stay in the form");
         }
     }
     assert_eq!(world.suggested().len(), 10);
@@ -71,11 +71,11 @@ async fn w05_one_sender_does_not_use_up_the_day_of_all() {
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
         assert!(refused.text(".bad").contains("as one sender may") && !refused.header("retry-after").is_empty());
         let kept = [refused.text("textarea"), refused.attributes("#url", "value").concat()].concat();
-        assert_eq!(kept, "https://more.example/", "what was typed is not lost");
+        assert_eq!(kept, "https://more.example/", "the URL must stay in the form");
         assert_eq!(world.suggested().len() + world.told().len(), most);
         let token = world.token().await;
         let other = form(path, &[(field, "https://other.example/"), ("token", &token)]);
-        assert_eq!(world.send(from([198, 51, 100, 7], other)).await.status, StatusCode::OK, "another has a share");
+        assert_eq!(world.send(from([198, 51, 100, 7], other)).await.status, StatusCode::OK, "another sender");
         world.clock.advance(Millis::from_days(1));
         assert_eq!(send("https://tomorrow.example/").await.status, StatusCode::OK, "{path}");
     }

@@ -1,4 +1,4 @@
-//! A small program behind the router: pages in memory that are searched word by word, and a clock set by the tests.
+//! A small program behind the router: in-memory pages that are searched word by word, and a clock set by the tests.
 
 pub use crate::answer::Answer;
 pub use crate::requests::{body_in_pieces, form, from, request};
@@ -52,9 +52,9 @@ pub struct Backend {
     pub more_of: BTreeSet<String>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: SystemStatus,
-    /// Number of times the status was requested.
+    /// Number of times that the status was requested.
     pub counted: AtomicI64,
-    /// Each count takes a permit, and waits if there is none.
+    /// Each status count takes a permit, and waits if there is none.
     pub gate: Option<Semaphore>,
     /// Number of messages that are still accepted today, if below a day's limit.
     pub room: Option<usize>,
@@ -72,7 +72,7 @@ pub struct Backend {
     pub notes: Vec<QueryError>,
     /// True if queries of any length are searched.
     pub reads_long: bool,
-    /// The text of each page; `None` if it is the snippet.
+    /// The text of each page; `None` if the text is the snippet.
     pub text: Option<Result<String, Withheld>>,
     /// A mistyped query, and the one that is suggested.
     pub slip: Option<(&'static str, &'static str)>,
@@ -145,7 +145,7 @@ impl SearchIndex for Backend {
                 Err(_) => return Err(FindError::BadQuery(QueryError::Cursor)),
             },
         };
-        assert_ne!(query, "panic", "asked to");
+        assert_ne!(query, "panic", "the query asks for a panic");
         self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
         self.fails()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
@@ -233,15 +233,15 @@ impl Clock for HandClock {
     }
 }
 
-/// Returns the value of a future that is ready at once, such as one of a port in memory.
+/// Returns the value of a future that is ready at once, such as one of an in-memory port.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("a port in memory does not wait"),
+        Poll::Pending => panic!("an in-memory port must not wait"),
     }
 }
 
-/// The router with the stages behind it, over ports in memory.
+/// The router with the stages behind it, over in-memory ports.
 pub struct World {
     pub backend: Arc<Backend>,
     pub clock: Arc<HandClock>,
@@ -439,7 +439,7 @@ fn subscribed(sources: &dyn Sources, callbacks: &Callbacks, now: Timestamp) -> C
     ready(callbacks.for_feed(&key, now)).unwrap().unwrap()
 }
 
-/// Returns the settings of the tests; all options are set.
+/// Returns the settings of the tests, in which all options are set.
 pub fn settings() -> PageSettings {
     PageSettings {
         base_url: Some("https://search.example".into()),

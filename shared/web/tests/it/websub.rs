@@ -42,7 +42,7 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
     let long = "a".repeat((1 << 20) + 1);
     for (callback, signed, body, status) in [
         (world.ours(), "news", "news", StatusCode::ACCEPTED),
-        // The response does not reveal that the signature is wrong.
+        // The answer must not reveal that the signature is wrong.
         (world.ours(), "other news", "news", StatusCode::ACCEPTED),
         ("other", "news", "news", StatusCode::GONE),
         (world.ours(), &long, &long, StatusCode::PAYLOAD_TOO_LARGE),
@@ -50,7 +50,7 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
         let signature = world.signature(signed.as_bytes());
         assert_eq!(told(&world, callback, &signature, body.to_owned()).await, status, "{callback} {signed:.20}");
     }
-    assert_eq!(world.polls(), 1, "one was genuine and not too long");
+    assert_eq!(world.polls(), 1, "only one delivery was genuine and not too long");
     let broken = World::of(Backend { broken: Some(true), ..Backend::default() });
     let again = told(&broken, broken.ours(), &broken.signature(b""), "").await;
     assert_eq!(again, StatusCode::SERVICE_UNAVAILABLE);

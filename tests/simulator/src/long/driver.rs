@@ -1,4 +1,4 @@
-//! A shard: a crawler of one process over its part of the web, in simulated time.
+//! Runs one shard: a single-process crawler over its part of the web, in simulated time.
 
 use super::judge::Judge;
 use super::mutant::{Ledger, Lenient};
@@ -36,10 +36,10 @@ use url::Url;
 /// Start of every run: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
 const WORKERS: usize = 100;
-/// A job that is not done within this time is handed out again.
+/// The queue hands out a job again if it is not done within this time.
 const VISIBILITY: Millis = Millis::from_hours(1);
 const TICK: Millis = Millis::from_mins(1);
-/// Number of hosts of which one is blocked on the way.
+/// One of this many hosts is blocked during the run.
 const BLOCKED: usize = 100;
 const ROWS: usize = 1_000;
 
@@ -59,7 +59,7 @@ struct Shard {
     hosts: Arc<MemoryHosts>,
     jobs: Arc<MemoryJobs>,
     sources: Arc<MemorySources>,
-    /// Numbers of feeds by the keys of their rows.
+    /// Indices of feeds by the keys of their rows.
     feeds: BTreeMap<SourceKey, usize>,
     judge: Mutex<Judge>,
 }
@@ -89,7 +89,7 @@ impl Shard {
         self.clock.monotonic().0
     }
 
-    /// Adds what the rows of feeds say to the polls of them that were missed.
+    /// Adds the content of the feed's row to the report of each missed poll.
     async fn explain(&self) {
         let unexplained = self.judge().unexplained();
         for (feed, miss) in unexplained {
@@ -99,7 +99,7 @@ impl Shard {
         }
     }
 
-    /// The usual rules, but for one that may be taken out.
+    /// Returns the usual rules, without the one that the plan takes out.
     fn rules(&self) -> Rules {
         let usual = Rules { adaptive: self.plan.adaptive, window_limit: self.plan.hour, ..Rules::default() };
         match self.plan.without {
@@ -124,14 +124,14 @@ impl Events for Shard {
         let place = self.web.names.get(host.as_str());
         place.into_iter().for_each(|place| judge.held(*place, reason.as_str(), self.moment()));
         if *reason == HoldReason::Network && place.is_some_and(|place| self.web.is_well(*place)) {
-            // A host that cuts answers short may be held though it is well otherwise; a host that was not reached may
-            // not.
+            // The crawler may hold a healthy host that cuts answers short, but not a healthy host that it failed to
+            // reach.
             judge.report.blamed += u64::from(self.web.is_down(self.moment()));
         }
     }
 }
 
-/// The web behind the `Fetch` port, with the judge beside it.
+/// A `Fetch` port that reports each call to the judge.
 struct Wire(Arc<Shard>);
 
 #[async_trait]
@@ -158,7 +158,7 @@ impl FetchPort for Wire {
     }
 }
 
-/// The queues, with an eye on polls that the schedule gives out.
+/// A queue that reports the scheduled polls to the judge.
 struct Tap(Arc<Shard>);
 
 #[async_trait]
@@ -206,7 +206,8 @@ impl Crawler {
         let politeness = Politeness {
             events: world.clone(),
             rules: Arc::new(world.rules()),
-            // Rules that are known already are not asked of the store, so a store that lies would hardly be heard.
+            // The crawler does not ask the store for robots.txt rules that it remembers, and would rarely notice a
+            // store that lies. Without this rule it remembers none.
             known: match world.plan.without {
                 Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
                 _ => Arc::default(),
@@ -218,7 +219,7 @@ impl Crawler {
         Crawler { world: world.clone(), program }
     }
 
-    /// Runs a job and settles it. The ports do not fail, so neither may a stage.
+    /// Runs a job and settles it. The ports do not fail, so a stage must not fail either.
     async fn one(&self, stage: Of, delivery: Delivery) {
         let clock = &self.program.clock;
         let jobs = self.world.jobs.clone();
@@ -229,7 +230,7 @@ impl Crawler {
         assert!(dead.is_empty(), "a job was given up over ports that do not fail: {dead:?}");
     }
 
-    /// Starts what is due; what waits for extraction is counted and done with.
+    /// Starts the jobs that are due. Extraction jobs are counted and acknowledged without being run.
     async fn start(self: &Arc<Crawler>, tasks: &mut JoinSet<()>) -> Result<(), PortError> {
         let now = self.world.clock.now();
         let (jobs, world) = (&self.world.jobs, &self.world);
@@ -252,7 +253,6 @@ impl Crawler {
         Ok(())
     }
 
-    /// Blocks some hosts when a third of the time is over.
     async fn block_some(&self) -> Result<(), StageError> {
         for (n, place) in self.world.web.places.iter().enumerate().step_by(BLOCKED) {
             self.program.desk.blocks.block(&place.key).await?;
@@ -284,12 +284,12 @@ async fn simulate(world: &Arc<Shard>) -> Report {
     report
 }
 
-/// Sums of time by use.
+/// Time by use, summed over the run.
 #[derive(Default)]
 struct Time {
     /// Time with no visit under way.
     idle: u64,
-    /// Time in visits, summed over all of them.
+    /// Duration of all visits, summed.
     visits: u64,
 }
 
@@ -310,7 +310,7 @@ async fn work(crawler: &Arc<Crawler>, time: &mut Time) -> Result<(), StageError>
         crawler.start(&mut tasks).await?;
         let (before, under_way) = (world.moment(), tasks.len());
         let now = world.clock.now();
-        // While all workers are busy, the end of a visit is what is waited for.
+        // While all workers are busy, wait for the end of a visit rather than for the next job.
         let due = world.jobs.next_due().await?.filter(|_| under_way < WORKERS);
         let wait = due.map_or(TICK, |due| due.since(now)).min(Millis(next_tick.saturating_sub(before)));
         tokio::select! {

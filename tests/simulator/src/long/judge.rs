@@ -1,5 +1,5 @@
-//! Beside every call: was it allowed? The rules are written down once more here, from what the hosts' owners were
-//! promised, and not taken from the policy.
+//! Judges whether each call was allowed. The rules are written here a second time, from the promises to site owners
+//! instead of from the policy's code.
 
 use super::story::{Story, day};
 use super::web::{DAY, Web, is_private};
@@ -12,22 +12,23 @@ use url::Url;
 
 const SECOND: Moment = 1_000;
 const HOUR: Moment = 3_600 * SECOND;
-/// A cycle of polls, and as much more as a poll may be late before it counts as missed.
+/// A poll counts as missed when it is later than this: a cycle of eight hours and two hours of tolerance.
 const CYCLE: Moment = 10 * HOUR;
-/// The longest time between two polls where the interval follows the feed's history, with the same allowance.
+/// Longest time between two polls where the interval follows the feed's history, with the same tolerance.
 const LONGEST_CYCLE: Moment = 7 * DAY + 10 * HOUR;
-/// A feed is not asked for again within this time, whatever it says (row H07).
+/// A feed must not be polled again within this time, whatever the feed says (rule H07).
 const FLOOR: Moment = HOUR;
-/// Number of different pages cut short within a day that makes them broken connections of the host.
+/// A host key has broken connections when this many of its pages are cut short within a day.
 const MANY_CUT: usize = 3;
-/// Time for which a copy of robots.txt is used, and to the end of the visit that it was read for.
+/// Time for which a copy of robots.txt may be used: a day, and the rest of the visit that read it.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
 const REST: Moment = HOUR;
 const WINDOW: Moment = 8 * HOUR;
 const CALL: Moment = 30 * SECOND;
-/// Time after an outage of our own in which hosts that are out of reach may still be taken for a part of it.
+/// Time after an outage of our own network in which the crawler may still attribute unreachable hosts to the outage.
 const OUTAGE_KNOWN: Moment = HOUR;
-/// Path of home pages. Feeds are named here, so they are asked for only to compare another page with them.
+/// Path of home pages. Discovery is not needed here, since feeds are named: a home page is called only to compare
+/// another page with it.
 const HOME: &str = "/";
 const RETRY_AFTER_CAP: Moment = 7 * DAY;
 
@@ -36,16 +37,16 @@ struct PlaceHistory {
     busy: bool,
     last_end: Option<Moment>,
     robots_at: BTreeMap<String, Moment>,
-    /// Time until which it may be left alone because many of its pages were cut short.
+    /// Time until which the crawler may leave this place alone because many of its pages were cut short.
     may_rest: Moment,
     quiet: Option<(Moment, &'static str)>,
-    /// Visits under a lease: its token, the start of the first call and the end of the last one.
+    /// Visits by the token of their lease, with the start of the first call and the end of the last one.
     visits: VecDeque<(u64, Moment, Moment)>,
-    /// When its home page was asked for last, to compare another page with it.
+    /// When the home page was last called, to compare another page with it.
     home_at: Option<Moment>,
-    /// URLs that are not called before these moments, and what they had answered.
+    /// URLs that must not be called before a moment, with the status that they answered.
     urls: BTreeMap<String, (Moment, u16)>,
-    /// Calls in a row that did not reach it.
+    /// Number of consecutive calls that did not reach this place.
     failures: u32,
     blocked_at: Option<Moment>,
     story: Story,
@@ -53,12 +54,12 @@ struct PlaceHistory {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct FeedHistory {
-    /// A poll that was given out and not made yet.
+    /// When the poll that was given out and is not made yet fell due.
     due: Option<Moment>,
     last: Option<Moment>,
-    /// Last answer of the host; a call that reached nobody is no burden.
+    /// When the host last answered a poll. A call that reached nobody is no burden on a host.
     answered: Option<Moment>,
-    /// True if it was asked for unconditionally then, and the status of the answer.
+    /// True if the last poll was unconditional.
     unconditionally: bool,
     status: Option<u16>,
 }
@@ -67,13 +68,14 @@ pub(super) struct Judge {
     places: Vec<PlaceHistory>,
     feeds: Vec<FeedHistory>,
     lateness: (u64, u64),
-    /// Sum of the ages of entries when their pages were called, and their number.
+    /// Sum of the ages of entries when their pages were called, and the number of these entries.
     ages: (u64, u64),
-    /// Within this time a feed is polled again.
+    /// Maximum time between two polls of a feed.
     cycle: Moment,
     /// Time that visits may spend on a host key in a window.
     hour: Moment,
-    /// Feeds whose misses are told without what their rows say, and where in the report.
+    /// Missed polls whose report does not include the feed's row yet: the feed, and the index of the miss in the
+    /// report.
     unexplained: Vec<(usize, usize)>,
     pub(super) calling: u64,
     pub(super) report: Report,
@@ -98,8 +100,9 @@ impl Judge {
         self.places[place].blocked_at = Some(now);
     }
 
-    /// A poll of a feed is given out that falls `due` at a moment. The first one and the feed's own slot may lie close
-    /// together, and one call does for both: a poll that falls due within the floor after an answer must not be made.
+    /// Records that a poll of a feed is given out for the moment `due`. The first poll and the feed's own slot may lie
+    /// close together. One call then serves both: a poll that falls due within the floor after an answer must not be
+    /// made.
     pub(super) fn give_out(&mut self, web: &Web, feed: usize, due: Moment, now: Moment) {
         if self.feeds[feed].answered.is_some_and(|at| due < at + FLOOR) {
             return;
@@ -111,7 +114,7 @@ impl Judge {
         }
     }
 
-    /// A poll was due at `since` and is not made by `now`.
+    /// Records that a poll was due at `since` and is not made by `now`.
     fn not_made(&mut self, web: &Web, feed: usize, since: Moment, now: Moment) {
         if self.is_excused(web, web.feeds[feed].place, since, now) {
             self.report.excused += 1;
@@ -134,7 +137,7 @@ impl Judge {
         !web.is_well(place) || ours || seen.blocked_at.is_some() || rests
     }
 
-    /// A missed poll in words, with all that was seen of the feed and its place.
+    /// Describes a missed poll, with everything known about the feed and its place.
     fn miss(&self, web: &Web, feed: usize, since: Moment, now: Moment) -> String {
         let (url, story) = (&web.feeds[feed].url, &self.places[web.feeds[feed].place].story);
         let seen = &self.feeds[feed];
@@ -145,13 +148,13 @@ impl Judge {
         format!("{url}: no poll from {} ({since} ms) to {}; {last}; its host: {story}", day(since), day(now))
     }
 
-    /// Missed polls of whose feeds it is not told yet what their rows say: the feed, and what [`Judge::explain`] is
-    /// told.
+    /// Takes the missed polls whose report does not include the feed's row yet: the feed, and the index that
+    /// [`Judge::explain`] expects.
     pub(super) fn unexplained(&mut self) -> Vec<(usize, usize)> {
         std::mem::take(&mut self.unexplained)
     }
 
-    /// Adds to a missed poll what the feed's row says.
+    /// Adds the feed's row to the report of a missed poll.
     pub(super) fn explain(&mut self, miss: usize, row: &str) {
         if let Some(line) = self.report.misses.get_mut(miss) {
             *line += &format!("; its row: {row}");
@@ -168,7 +171,7 @@ impl Judge {
         }
     }
 
-    /// A call begins; `state` is what the ledger holds.
+    /// Judges a call as it begins; `state` is the ledger's row of the host key.
     pub(super) fn begin(&mut self, web: &Web, place: usize, call: &Call, url: &Url, state: &HostState, now: Moment) {
         self.report.calls += 1;
         for why in self.faults(web, place, call, url, state, now) {
@@ -272,7 +275,7 @@ impl Judge {
         let asked = answer.as_ref().ok().and_then(|reply| reply.headers.retry_after.as_deref());
         let asked = asked.and_then(|text| text.parse::<u64>().ok()).map_or(0, |s| (s * SECOND).min(RETRY_AFTER_CAP));
         if matches!(answer, Err(FetchError::Network(_))) {
-            // In an outage of our own nobody is to blame, nor until it is known to be over.
+            // No host may be blamed for an outage of our own network, nor until the outage is known to be over.
             let is_ours = web.outage.0 <= began && began < web.outage.1 + OUTAGE_KNOWN;
             seen.failures += u32::from(!is_ours);
             if seen.failures >= 3 && !is_ours {
@@ -285,7 +288,7 @@ impl Judge {
             seen.home_at = Some(now);
         }
         if let Some(feed) = feed {
-            // A poll that was given out during the call is made by it.
+            // This call also serves a poll that was given out during it.
             self.feeds[feed] = FeedHistory { due: None, answered: Some(now), ..self.feeds[feed] };
         }
         if matches!(answer, Ok(Reply { status: 202 | 402 | 403 | 451 | 500.., .. })) && url.path() != "/robots.txt" {
@@ -300,14 +303,14 @@ impl Judge {
             Err(_) => {
                 seen.urls.insert(url.as_str().to_owned(), (now + 24 * HOUR, 0));
                 if seen.urls.values().filter(|(until, what)| *until > now && *what == 0).count() >= MANY_CUT {
-                    // Twice as long if it goes on.
+                    // A repeated hold lasts twice as long.
                     seen.may_rest = now + 2 * DAY;
                 }
             }
         }
     }
 
-    /// The run is over: what is still due is missed.
+    /// Ends the run: polls that are still overdue are missed.
     pub(super) fn stop(&mut self, web: &Web, now: Moment) {
         for feed in 0..self.feeds.len() {
             if let Some(due) = self.feeds[feed].due.filter(|due| due + CYCLE < now) {
@@ -325,14 +328,14 @@ impl Judge {
 }
 
 impl PlaceHistory {
-    /// Nothing is called before a moment, unless that is so for longer anyway.
+    /// Forbids calls before `until`, unless they are already forbidden for longer.
     fn leave_alone(&mut self, until: Moment, why: &'static str) {
         if self.quiet.is_none_or(|(known, _)| until > known) {
             self.quiet = Some((until, why));
         }
     }
 
-    /// A call begins under the lease with this token.
+    /// Records the start of a call under the lease with this token.
     fn began(&mut self, token: u64, now: Moment) {
         if self.visits.back().is_none_or(|(last, ..)| *last != token) {
             self.visits.push_back((token, now, now));
@@ -340,7 +343,7 @@ impl PlaceHistory {
         self.visits.retain(|(.., end)| *end + WINDOW > now);
     }
 
-    /// The time from the first call of a visit to its last one, of all visits within the window that ends now.
+    /// Returns the time from the first call to the last one of each visit, summed over the window that ends now.
     fn time_within(&self, now: Moment) -> Moment {
         let from = now.saturating_sub(WINDOW);
         self.visits.iter().map(|(_, began, end)| end.saturating_sub(from.max(*began))).sum()
@@ -360,7 +363,8 @@ mod tests {
     use super::super::web::make;
     use super::*;
 
-    /// A row is written at the end of its visit, so the minute of a feed may come while its first pages are fetched.
+    /// The row of a feed is written at the end of a visit, so the feed's slot may come while the first pages are
+    /// fetched.
     #[test]
     fn a_poll_given_out_soon_after_an_answer_is_not_late_and_a_later_one_is() {
         let web = make(1, 0, 1, 4);

@@ -1,12 +1,12 @@
-//! The long run: thousands of hosts over weeks of virtual time, the real stages under their usual rules, and a judge
-//! beside every call.
+//! The long run: thousands of hosts over weeks of simulated time, with the real stages under their usual rules, and a
+//! judge of every call.
 //!
-//! The simulator in [`crate::sim`] looks for races: few hosts, many faults, everything recorded. This one looks at what
-//! politeness comes to in the long run: polls that were missed or late, holds, circuits, an outage of our own network.
-//! What happened is judged at once and counted, since a record of millions of calls fits nowhere.
+//! The simulator in [`crate::sim`] searches for races with few hosts and many faults, and records everything. The long
+//! run shows how politeness works out over time: missed or late polls, holds, circuits, an outage of our own network.
+//! Each call is judged and counted at once, because a record of millions of calls would not fit into memory.
 //!
-//! Hosts do not know of each other, so a run is cut into shards, of which each core runs one at a time. Extraction
-//! calls no site and is left out.
+//! Hosts do not affect each other, so a run is cut into shards. Each core runs one shard at a time. Extraction calls no
+//! site and is left out.
 
 mod driver;
 mod judge;
@@ -20,40 +20,40 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
 
-/// Maximum number of hosts in a shard of the usual run: what a month of them takes fits into a gigabyte.
+/// Maximum number of hosts in a shard of the usual run. A month of this many hosts fits into a gigabyte of memory.
 const HOSTS_IN_SHARD: usize = 5_000;
 
 /// Parameters of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongRun {
-    /// Everything follows from it.
+    /// Seed that determines the whole run.
     pub seed: u64,
-    /// Host keys.
+    /// Number of host keys.
     pub hosts: usize,
-    /// Days of virtual time.
+    /// Days of simulated time.
     pub days: u64,
-    /// Parts of the web, each with a crawler of its own.
+    /// Number of parts of the web, each with a crawler of its own.
     pub shards: usize,
     /// Time that visits may spend on a host key in a window.
     pub hour: Millis,
     /// True if the time between two polls follows the feed's own history.
     pub adaptive: bool,
-    /// A rule that is taken out, to see that the judge notices.
+    /// The rule that is taken out, to check that the judge notices.
     pub without: Option<Rule>,
 }
 
 impl LongRun {
-    /// The usual run: two shards, or more if there are more than [`HOSTS_IN_SHARD`] hosts for each.
+    /// Returns the usual run: two shards, or more if a shard would exceed [`HOSTS_IN_SHARD`] hosts.
     pub fn new(seed: u64, hosts: usize, days: u64) -> LongRun {
         let (shards, hour) = (hosts.div_ceil(HOSTS_IN_SHARD).max(2), Millis::from_hours(1));
         LongRun { seed, hosts, days, shards, hour, adaptive: false, without: None }
     }
 }
 
-/// Something that politeness rests on.
+/// A rule that politeness depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The ledger writes only if nobody was first.
+    /// The ledger's compare-and-swap.
     CompareAndSwap,
     /// The pause between two calls.
     Pause,
@@ -61,62 +61,63 @@ pub enum Rule {
     CrawlDelay,
     /// Holds.
     Hold,
-    /// URLs that are left alone for themselves.
+    /// Holds of single URLs.
     UrlHold,
-    /// The rest of a host key after a refusal or an error of one URL.
+    /// The rest of a host key after one URL was refused or failed.
     Rest,
-    /// The account of the time that visits spend.
+    /// The limit on the time that visits spend.
     Window,
-    /// The memory of the last look at a home page.
+    /// The record of the last call of a home page.
     HomeLook,
     /// The directives of robots.txt.
     Robots,
     /// Blocks.
     Block,
-    /// The breaker for our own network.
+    /// The circuit breaker for our own network.
     Outage,
 }
 
 /// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Host keys that were called.
+    /// Number of host keys.
     pub hosts: usize,
-    /// Feeds.
+    /// Number of feeds.
     pub feeds: usize,
-    /// Calls of every kind.
+    /// Number of calls of every kind.
     pub calls: u64,
-    /// Calls for feeds.
+    /// Number of calls of feeds.
     pub polls: u64,
-    /// Pages that were sent on to extraction.
+    /// Number of pages that were sent on to extraction.
     pub pages: u64,
-    /// Polls of well hosts that were due and not made, or made more than a cycle and two hours after the one before.
+    /// Number of polls of healthy hosts that were due and not made, or were made more than a cycle and two hours late.
     pub missed: u64,
-    /// The first of them in words: the feed, since when, what happened before, what its row says.
+    /// Descriptions of the first missed polls: the feed, the due time, earlier events, and the feed's row.
     pub misses: Vec<String>,
-    /// Polls that were due and not made since their host was in trouble or blocked, or our own network was down.
+    /// Number of polls that were not made because their host was in trouble or blocked, or our own network was down.
     pub excused: u64,
-    /// The longest time in milliseconds from when a poll of a well host was due to its call.
+    /// Longest delay of a poll of a healthy host, in milliseconds.
     pub worst_lateness: u64,
-    /// The feed that this was, in words.
+    /// Description of the feed with the longest delay.
     pub worst: String,
-    /// Mean of all these times, in milliseconds.
+    /// Mean delay of polls of healthy hosts, in milliseconds.
     pub mean_lateness: u64,
-    /// The mean age in milliseconds of an entry when its page is called, counted from when the feed first lists it.
+    /// Mean age of an entry when its page is called, in milliseconds, counted from the moment when the feed first lists
+    /// it.
     pub mean_age: u64,
     /// Share of the time with no visit under way, per mille.
     pub idle_per_mille: u64,
-    /// Share of the visits' time in which they waited and did not call, per mille.
+    /// Share of the visits' time that was spent waiting rather than calling, per mille.
     pub waiting_per_mille: u64,
-    /// The most visits under way at once.
+    /// Maximum number of simultaneous visits.
     pub at_once: usize,
-    /// Holds that were laid, by reason.
+    /// Number of new holds, by reason.
     pub holds: BTreeMap<String, u64>,
-    /// Holds of well hosts for network trouble: they were blamed for an outage of ours.
+    /// Number of holds of healthy hosts for network trouble: hosts that were blamed for an outage of ours.
     pub blamed: u64,
-    /// Calls that should not have been made.
+    /// Number of calls that should not have been made.
     pub violations: u64,
-    /// The first of them, in words.
+    /// Descriptions of the first violations.
     pub first: Vec<String>,
 }
 
@@ -124,7 +125,7 @@ const TOLD: usize = 5;
 const MISSES_TOLD: usize = 10;
 
 impl Report {
-    /// Returns the report of all shards. What is said of the time is the mean of theirs.
+    /// Combines the reports of all shards. Times and shares are the mean of those of the shards.
     fn of(all: impl ExactSizeIterator<Item = Report>) -> Report {
         let shards = all.len().max(1) as u64;
         let mut whole = all.fold(Report::default(), Report::add);
@@ -164,15 +165,15 @@ impl Report {
     }
 }
 
-/// Runs a plan, as many of its shards side by side as there are cores.
+/// Runs a plan. As many of its shards run side by side as there are cores.
 ///
 /// # Panics
-/// If tokio cannot make a runtime, or the simulation itself has a fault.
+/// Panics if tokio cannot make a runtime, or the simulation itself has a fault.
 pub fn run(plan: LongRun) -> Report {
     let shards = plan.shards.max(1);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let next = AtomicUsize::new(0);
-    // Each thread takes the next shard that nobody has taken, so memory holds a shard a core, however many there are.
+    // Each thread takes the next free shard, so memory holds one shard per core, however many shards there are.
     let work = || {
         let mut ended = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Mutants, to see that the judge notices; and the latency of a ledger.
+//! Ports that break one rule, to check that the judge notices, and the latency of a ledger.
 
 use super::Rule;
 use async_trait::async_trait;
@@ -7,10 +7,10 @@ use curlew_ports::{Clock, HostLedger, PortError, RobotsCopy, RobotsStore, Versio
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Between a look at a row and the answer lies this time, in which others may come.
+/// Time between the read of a row and its answer, in which other visits may change the row.
 const LOOK: Millis = Millis(8);
 
-/// A ledger that takes time, and may be without one of the rules.
+/// A ledger that takes time, and may lack one of the rules.
 pub(super) struct Ledger<L> {
     pub(super) plain: Arc<L>,
     pub(super) clock: Arc<dyn Clock>,
@@ -35,7 +35,7 @@ impl<L: HostLedger> Ledger<L> {
         state
     }
 
-    /// Restores in a row what was kept from the program, so that it stays in the ledger.
+    /// Restores the blocks and holds that [`Ledger::seen`] hid from the program, so that they stay in the ledger.
     async fn whole(&self, host: &HostKey, mut next: HostState) -> Result<HostState, PortError> {
         if self.is_without(Rule::Block) {
             let kept: BTreeSet<String> = self.plain.load(host).await?.0.blocked;
@@ -64,7 +64,7 @@ impl<L: HostLedger> HostLedger for Ledger<L> {
     }
 }
 
-/// Copies of robots.txt that have lost their text.
+/// A robots.txt store whose copies have lost their text.
 pub(super) struct Lenient(pub(super) Arc<dyn RobotsStore>);
 
 #[async_trait]

@@ -7,7 +7,7 @@ use curlew_ports::{FetchError, Reply};
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 
-/// Number of events remembered of one place.
+/// Maximum number of events remembered for one place.
 const REMEMBERED: usize = 6;
 
 /// Unusual events at one place, the newest last.
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 6;
 pub(super) struct Story(VecDeque<(Moment, String)>);
 
 impl Story {
-    /// A call ended; what is ordinary is not remembered.
+    /// Records the end of a call. Ordinary answers are not remembered.
     pub(super) fn answered(&mut self, path: &str, answer: &Result<Reply, FetchError>, at: Moment) {
         match answer {
             Ok(reply) if matches!(reply.status, 200 | 304 | 404) => {}

@@ -1,4 +1,4 @@
-//! A web of which nothing is kept but a few numbers a host: what a URL answers follows from them and the time.
+//! A web that stores only a few numbers for each host. The answer of a URL follows from these numbers and the time.
 
 use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure, document, failure_at, status};
 use curlew_model::Millis;
@@ -11,17 +11,17 @@ use url::Url;
 
 pub(super) const DAY: Moment = 24 * HOUR;
 const LISTED: u64 = 15;
-/// Entries that are there from the start.
+/// Number of entries that a feed lists from the start.
 const FIRST: u64 = 3;
-/// Blogs on a platform, which all count for one host key, of a hundred hosts.
+/// Percentage of hosts that are blogs on a platform, all of which share one host key.
 const BLOGS_PERCENT: usize = 2;
-/// Number of pages of which one is for members only and answers 403, where not all is well.
+/// On a host that is not healthy, one of this many pages is for members only and answers 403.
 const MEMBERS_ONLY: u64 = 11;
-/// Number of pages of which one is always cut short.
+/// One of this many pages is always cut short.
 const CUT_SHORT: u64 = 101;
-/// Number of pages of which one asks not to be indexed, so that the home page is looked at.
+/// One of this many pages asks not to be indexed, so the crawler looks at the home page.
 const NOT_INDEXED: u64 = 13;
-/// Number of pages of which one lies where robots.txt forbids it.
+/// One of this many pages lies where robots.txt forbids it.
 const PRIVATE: u64 = 20;
 
 #[derive(Clone, Debug)]
@@ -32,14 +32,14 @@ pub(super) struct Place {
     pub(super) bad_times: Vec<BadTime>,
 }
 
-/// The part of the web that one shard has.
+/// The part of the web that one shard crawls.
 pub(super) struct Web {
     pub(super) places: Vec<Place>,
-    /// Host names and the places that they belong to.
+    /// Indices of places by host name.
     pub(super) names: BTreeMap<String, usize>,
     pub(super) feeds: Vec<Feed>,
     feed_at: BTreeMap<String, usize>,
-    /// While our own network is down.
+    /// Start and end of the outage of our own network.
     pub(super) outage: (Moment, Moment),
 }
 
@@ -104,12 +104,12 @@ impl Web {
         self.feeds.push(Feed { url, place, name: name.to_owned(), every });
     }
 
-    /// Returns true if a place is a platform of many sites, on which visits may spend any time.
+    /// Returns true if a place is a platform of many sites, where the time of visits has no limit.
     pub(super) fn is_platform(&self, place: usize) -> bool {
         PLATFORMS.contains(&self.places[place].key.as_str())
     }
 
-    /// Returns true if a place was well all the time, but for our own outage.
+    /// Returns true if a place has no bad times. Our own outage does not count.
     pub(super) fn is_well(&self, place: usize) -> bool {
         self.places[place].bad_times.is_empty()
     }
@@ -122,7 +122,7 @@ impl Web {
         self.feed_at.get(url).copied()
     }
 
-    /// Returns the time since the entry of a page appeared in its feed; `None` for those that were there from the
+    /// Returns the time since the entry of a page appeared in its feed, or `None` for entries that were there from the
     /// start.
     pub(super) fn age_of(&self, url: &Url, now: Moment) -> Option<Moment> {
         let mut path = url.path_segments()?.skip(1);
@@ -131,7 +131,7 @@ impl Web {
         Some(now.saturating_sub((entry + 1).checked_sub(FIRST).filter(|n| *n > 0)? * self.feeds[feed].every))
     }
 
-    /// Returns the answer to a call at `now`, and its duration.
+    /// Returns the answer to a call at `now`, and the duration of the call.
     pub(super) fn answer(
         &self,
         place: usize,

@@ -11,14 +11,14 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 use url::Url;
 
-/// For how long an answer of robots.txt may be gone by (RFC 9309 §2.4); the same number as in the policy, on purpose
-/// written down once more.
+/// Time for which an answer of robots.txt may be used (RFC 9309 §2.4). The number is deliberately written here again
+/// instead of being taken from the policy.
 const ROBOTS_AGE: Moment = 24 * HOUR;
-/// For how long an older copy may stand in while robots.txt cannot be reached.
+/// Time for which an older copy may be used while robots.txt cannot be reached.
 const ROBOTS_OLD: Moment = 30 * 24 * HOUR;
 
 impl World {
-    /// The answer to a call that begins at `now`, and after how long it comes. `luck` decides how slow it is.
+    /// Returns the answer to a call that begins at `now`, and the time until it comes. `luck` decides how slow it is.
     pub(super) fn answer(&self, call: &Call, now: Moment, luck: u64) -> (Result<Reply, FetchError>, Millis) {
         let Ok(url) = Url::parse(&call.url) else { return (network("that is no URL"), Millis(1)) };
         let name = url.host_str().unwrap_or_default();
@@ -62,7 +62,7 @@ impl World {
             Some(Route::Redirect { to, status }) => redirect(*status, to),
             Some(Route::Robots(n)) => document("text/plain", self.texts[*n].body.clone()),
             Some(Route::Home { feeds }) => document("text/html", home(feeds, "")),
-            // Some images are none.
+            // Some image URLs answer with something that is no image.
             Some(Route::Image) if url.path().ends_with("3.png") => document("image/png", "no picture"),
             Some(Route::Image) => document("image/png", picture()),
             Some(Route::Page(page)) => page_reply(page, now),
@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    /// The text of a feed, with the entries that it has by then.
+    /// Returns the text of a feed, with the entries that it lists at `now`.
     pub(super) fn feed(&self, url: &str, now: Moment) -> Option<String> {
         let Some(Route::Feed { entries, hub, older, .. }) = self.routes.get(url) else { return None };
         let mut text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
@@ -106,8 +106,8 @@ impl World {
         self.robots.get(base)?.iter().rev().find(|(from, _)| *from <= now).map(|(_, answer)| answer)
     }
 
-    /// Returns true if a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the
-    /// time for which one may be gone by, `slack` for a visit under way, or by an older one while it cannot be reached.
+    /// Returns true if robots.txt may justify a call to `url` at `now`: by an answer that is not too old (`slack`
+    /// allows for a visit under way), or by an older answer while robots.txt cannot be reached.
     pub(super) fn may_call(&self, url: &Url, now: Moment, slack: Millis) -> bool {
         let from = now.saturating_sub(ROBOTS_AGE + slack.0);
         let answers = self.answers_between(&base(url), from, now, 0);
@@ -119,7 +119,7 @@ impl World {
         unreachable && older.iter().any(|answer| matches!(answer, Said::Text(_)) && allows(answer, url))
     }
 
-    /// Everything that asking for robots.txt could have come to in a time.
+    /// Returns every result that a call of robots.txt could have had between `from` and `to`.
     fn answers_between(&self, base: &str, from: Moment, to: Moment, depth: u32) -> Vec<Said<'_>> {
         let Some(versions) = self.robots.get(base) else { return vec![Said::Everything] };
         let mut said = vec![];
@@ -183,10 +183,10 @@ fn base(url: &Url) -> String {
     format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
-/// Answer of the model's address guard about a URL.
+/// Decides about a URL as the model's address guard.
 ///
 /// # Errors
-/// Why it is refused.
+/// Says why the URL is refused.
 pub(super) fn vet(url: &str) -> Result<(), String> {
     let url = Url::parse(url).map_err(|e| e.to_string())?;
     match url.host() {
@@ -239,9 +239,9 @@ fn home(feeds: &[String], head: &str) -> String {
     )
 }
 
-/// The word that a page has in its text once it was revised.
+/// Word that appears in the text of a page once the page was revised.
 pub(super) const REVISED_WORD: &str = "misprint";
-/// The word that every page of the model web has in its text.
+/// Word that appears in the text of every page of the model web.
 pub(super) const COMMON_WORD: &str = "estuary";
 
 fn page_reply(page: &Page, now: Moment) -> Reply {
@@ -285,7 +285,7 @@ fn page_reply(page: &Page, now: Moment) -> Reply {
     reply
 }
 
-/// Returns the heads of a call, as a fetcher hands them on that is told to.
+/// Returns the heads of a request and its response, as a fetcher returns them that is told to keep them.
 pub(super) fn exchange(call: &Call, reply: &Reply) -> Exchange {
     let path = Url::parse(&call.url).map(|url| url.path().to_owned()).unwrap_or_default();
     let media_type = reply.headers.content_type.as_deref().unwrap_or_default();
@@ -295,10 +295,10 @@ pub(super) fn exchange(call: &Call, reply: &Reply) -> Exchange {
     }
 }
 
-/// The moment of a run at which an instant lies.
+/// Converts an instant to a moment of a run.
 pub(super) fn moment(start: Timestamp, at: Timestamp) -> Moment {
     at.since(start).0
 }
 
-/// Less than this is no time for a machine to come back.
+/// Minimum time until a machine that has crashed comes back.
 pub(super) const A_MOMENT: Moment = MINUTE / 60;

@@ -1,5 +1,5 @@
-//! Hubs send what they have to send: they ask back, and deliver. Some lie, repeat themselves, fall silent or go away.
-//! What they send reaches the code that the routes of the pages call.
+//! Messages of hubs: verification requests and deliveries, sent to the code that the web routes call. Some hubs lie,
+//! repeat themselves, fall silent or go away.
 
 use super::Mutation;
 use super::dice::Dice;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 use url::Url;
 
 const PAGES: usize = 98;
-/// A message that the pages could not take is sent again after this time.
+/// A hub repeats a message after this time if the web routes could not accept it.
 const AGAIN: Moment = MINUTE;
-/// Maximum number of true deliveries of one subscription.
+/// Maximum number of true deliveries for one subscription.
 const DELIVERIES: usize = 3;
 
-/// Sends what hubs have to send, each at its time, for ever.
+/// Sends the messages of hubs, each at its time, for ever.
 pub(super) async fn serve(shared: Arc<Shared>) {
     let mut dice = Dice::new(shared.plan.seed, "deliveries");
     loop {
@@ -47,7 +47,7 @@ pub(super) async fn serve(shared: Arc<Shared>) {
     }
 }
 
-/// Sends one message to the pages, over ports that may fail as those of any machine.
+/// Sends one message, over ports that may fail as those of any machine.
 async fn send(shared: &Arc<Shared>, event: Event, dice: &mut Dice) {
     let Event { of, message, tries } = event;
     let is_over = shared.no_more_ticks.load(std::sync::atomic::Ordering::Relaxed);
@@ -74,7 +74,7 @@ async fn send(shared: &Arc<Shared>, event: Event, dice: &mut Dice) {
     }
 }
 
-/// A subscription was confirmed, or its end.
+/// Records that a hub's verification request, for a subscription or for its end, was confirmed.
 fn confirmed(shared: &Shared, of: &Subscriber, mode: &str, dice: &mut Dice) {
     let (now, hub) = (shared.moment(), &shared.world.hubs[of.hub]);
     if mode != "subscribe" {
@@ -94,13 +94,13 @@ fn confirmed(shared: &Shared, of: &Subscriber, mode: &str, dice: &mut Dice) {
     }
     let Some(Route::Feed { entries, .. }) = shared.world.routes.get(&of.topic) else { return };
     for entry in entries.iter().filter(|entry| entry.from > now).take(DELIVERIES) {
-        // Some are late.
+        // Some deliveries are late.
         let late = if dice.percent(30) { dice.between(0, 3 * HOUR) } else { dice.between(0, MINUTE) };
         plan(entry.from + late, true, true);
     }
 }
 
-/// Delivers, as the route of the pages does it, and records what the pages say.
+/// Delivers as the web route does, and records the answer.
 async fn deliver(
     shared: &Shared,
     machine: &Machine,
@@ -137,7 +137,7 @@ async fn deliver(
     }
     let (is_gone, is_blocked, not_before) = before.unwrap_or_default();
     let at = shared.clock.now();
-    // Nothing is found out about a feed that failed, or whose host is held, until it may be polled again.
+    // Nothing is learned about a feed that failed, or whose host is held, until the feed may be polled again.
     let is_calm = shared.is_calm() && not_before <= at;
     let (feed, callback) = (of.topic.clone(), callback.to_owned());
     let snapshot = DeliverySnapshot { at, feed, callback, signed, answer, is_gone, is_blocked, is_calm };
@@ -145,8 +145,8 @@ async fn deliver(
     Ok(answer)
 }
 
-/// Returns whether the feed of a callback is retired, whether its host is blocked, and from when on it may be polled,
-/// as the stores have it.
+/// Reads from the stores whether the feed of a callback is retired, whether its host is blocked, and from when on it
+/// may be polled.
 async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool, Timestamp)> {
     let key = SourceKey::new(callback.split('.').next()?).ok()?;
     let Some((Source::Feed(feed), _)) = shared.sources.get(&key).await.ok()? else { return None };

@@ -1,4 +1,4 @@
-//! Chance of which everything in a run is made: one seed, one sequence.
+//! The random numbers of a run: one seed gives one sequence.
 
 use curlew_policy::chance::mix;
 
@@ -7,7 +7,7 @@ use curlew_policy::chance::mix;
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// The sequence of a seed for one purpose; other purposes have other sequences.
+    /// Returns the sequence of a seed for one purpose; every purpose has its own.
     pub(super) fn new(seed: u64, purpose: &str) -> Dice {
         Dice(purpose.bytes().fold(mix(seed), |state, byte| mix(state ^ u64::from(byte))))
     }
@@ -21,12 +21,12 @@ impl Dice {
         low + self.next() % (high.saturating_sub(low) + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in `chance` of a hundred cases.
     pub(super) fn percent(&mut self, chance: u64) -> bool {
         self.next() % 100 < chance
     }
 
-    /// Returns one of these. There has to be one.
+    /// Returns one element of `of`, which must not be empty.
     pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let n = usize::try_from(self.next() % of.len() as u64).unwrap_or(0);
         &of[n]

@@ -1,4 +1,4 @@
-//! Back catalogues of the model web: archives of its feeds, sitemaps, and people who ask for them.
+//! Back catalogues of the model web: archives of feeds, sitemaps, and people who request them.
 
 use super::dice::Dice;
 use super::outsiders::HistoryRequest;
@@ -8,13 +8,13 @@ use curlew_policy::address;
 use curlew_policy::polling::backfill::is_same_host;
 use url::Url;
 
-/// Number of the first page of back catalogues and what belongs to them, above those of all other pages.
+/// Number of the first page of back catalogues, higher than the numbers of all other pages.
 const FIRST_PAGE: u64 = 1_000;
 const LARGE_PERCENT: u64 = 15;
 const ASKED_PERCENT: u64 = 60;
 
-/// Adds back catalogues to a web: archives to its feeds, sitemaps to its hosts, and some posts and feeds that come
-/// while they are read.
+/// Adds back catalogues to a web: archives to its feeds, sitemaps to its hosts, and some posts and feeds that appear
+/// while the back catalogues are read.
 pub(super) fn join(world: &mut World, seed: u64) {
     let made = std::mem::replace(world, World::empty());
     let mut maker = Maker { dice: Dice::new(seed, "history"), steady: false, pages: FIRST_PAGE, world: made };
@@ -40,13 +40,13 @@ pub(super) fn join(world: &mut World, seed: u64) {
 }
 
 impl Maker {
-    /// Number of the host on which a URL is, and its name.
+    /// Returns the index of the host of a URL, and the host name.
     fn place(&self, url: &str) -> (usize, String) {
         let name = url.split('/').nth(2).unwrap_or_default().to_owned();
         (self.world.hosts.iter().position(|host| host.names.contains(&name)).unwrap_or(0), name)
     }
 
-    /// Pages on a host that nothing names but what is returned.
+    /// Adds pages to a host and returns their URLs. Nothing else names these pages.
     fn older(&mut self, (host, name): (usize, &str), count: u64) -> Vec<String> {
         let links: Vec<String> = (0..count).map(|_| self.page(name, host)).collect();
         let canonical = links.iter().filter_map(|link| address::parse(link, None).ok());
@@ -55,7 +55,7 @@ impl Maker {
         links
     }
 
-    /// Adds posts to a feed while the run goes on.
+    /// Adds posts to a feed that appear while the run goes on.
     fn late_posts(&mut self, feed: &str) {
         let (host, name) = self.place(feed);
         for _ in 0..self.dice.between(0, 2) {
@@ -67,7 +67,7 @@ impl Maker {
         }
     }
 
-    /// Adds a chain of older documents to a feed; some have no end, or one is missing.
+    /// Adds a chain of older documents to a feed. Some chains have no end, or a document is missing.
     fn archive(&mut self, feed: &str) {
         let (host, name) = self.place(feed);
         let folder = if self.dice.percent(10) { "private/" } else { "" };
@@ -95,7 +95,7 @@ impl Maker {
         }
     }
 
-    /// Adds a sitemap to a host, or an index of some; a large one is read while a new feed is named.
+    /// Adds a sitemap, or an index of some, to a host. While a large one is read, a new feed is named.
     fn sitemap(&mut self, host: usize) {
         let name = self.dice.pick(&self.world.hosts[host].names.clone()).clone();
         let at = |place: &str| format!("https://{name}/{place}");
@@ -115,7 +115,7 @@ impl Maker {
             self.world.routes.insert(map.clone(), Route::Sitemap { is_index: false, links });
         }
         if is_index {
-            // Some lead back to themselves.
+            // Some indexes list themselves.
             let links = maps.into_iter().chain(self.dice.percent(20).then(|| usual.clone())).collect();
             self.world.routes.insert(usual, Route::Sitemap { is_index: true, links });
         }
@@ -124,7 +124,7 @@ impl Maker {
         }
     }
 
-    /// Names a site without a feed, whose sitemap is read, and a feed of its host meanwhile.
+    /// Adds a site without a feed, whose sitemap is read, and a feed of the same host that is named meanwhile.
     fn busy_site(&mut self, host: usize, name: &str) {
         let home = format!("https://{name}/all/");
         self.world.routes.insert(home.clone(), Route::Home { feeds: vec![] });
@@ -141,7 +141,7 @@ impl Maker {
 }
 
 impl World {
-    /// Links that a backfill of the site or feed at `home` is to take from an archive or a sitemap.
+    /// Returns the links that a backfill of the site or feed at `home` should take from an archive or a sitemap.
     pub(super) fn older_links(&self, document: &str, home: &Url) -> Vec<&str> {
         let is_ours = |link: &&str| Url::parse(link).is_ok_and(|link| is_same_host(&link, home));
         match self.routes.get(document) {

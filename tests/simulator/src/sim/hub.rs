@@ -1,4 +1,4 @@
-//! Hubs (WebSub): what they were asked for, and what they are going to send.
+//! Hubs (WebSub): the requests that they received, and the messages that they are going to send.
 
 use super::dice::Dice;
 use super::outsiders::{CONDUCTS, Conduct, Hub};
@@ -10,13 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use url::form_urlencoded;
 
-/// Part of the path of pages that only false deliveries name.
+/// Part of the path of pages that are named by false deliveries only.
 pub(super) const FALSE_PATH: &str = "/false/";
 pub(super) const TRIES: u32 = 4;
-/// Times after the end of all faults at which every hub delivers once more, to see what is still listened to.
+/// Times after the end of all faults at which every hub delivers once more, to see which subscriptions are still known.
 const LAST_DELIVERIES: [Moment; 2] = [HOUR, 6 * HOUR];
 
-/// Adds hubs to a web: most feeds name one, and each host has a page that no feed lists.
+/// Adds hubs to a web. Most feeds name a hub, and each host has a page that no feed lists.
 pub(super) fn join(world: &mut World, seed: u64) {
     let mut dice = Dice::new(seed, "hubs");
     for host in world.hosts.clone() {
@@ -42,7 +42,7 @@ pub(super) fn join(world: &mut World, seed: u64) {
     }
 }
 
-/// A page of a host that only false deliveries name.
+/// Returns the URL of the page of a host that is named by false deliveries only.
 pub(super) fn false_page(host: &str) -> String {
     format!("https://{host}{FALSE_PATH}1")
 }
@@ -74,13 +74,13 @@ pub(super) struct Hubs {
     pub(super) rings: Notify,
 }
 
-/// Plans of a hub, and its subscribers.
+/// Planned messages of all hubs, and their subscribers.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Events by their time and a running number.
+    /// Messages by time and a running number.
     agenda: BTreeMap<(Moment, u64), Event>,
     number: u64,
-    /// Subscriptions that were once confirmed, by their callbacks, and whether they have not ended since.
+    /// Subscriptions that were ever confirmed, by callback; true while the subscription has not ended.
     pub(super) confirmed: BTreeMap<String, (Subscriber, bool)>,
 }
 
@@ -98,7 +98,7 @@ impl Hubs {
         self.rings.notify_one();
     }
 
-    /// Has every hub that was ever confirmed deliver once more, whatever has become of the subscription.
+    /// Makes every hub that was ever confirmed deliver once more, even if the subscription has ended.
     pub(super) fn deliver_once_more(&self, now: Moment) {
         let all: Vec<Subscriber> = self.state().confirmed.values().map(|(of, _)| of.clone()).collect();
         for of in all {
@@ -108,7 +108,7 @@ impl Hubs {
         }
     }
 
-    /// Takes the next event whose time has come, or says when one comes.
+    /// Takes the next message that is due, or returns the time of the next one.
     pub(super) fn next(&self, now: Moment) -> Result<Event, Option<Moment>> {
         let mut state = self.state();
         match state.agenda.first_entry() {
@@ -118,7 +118,7 @@ impl Hubs {
         }
     }
 
-    /// Takes a request that a hub has answered with 202.
+    /// Processes a request that a hub has answered with 202.
     pub(super) fn take(&self, world: &World, now: Moment, (url, form): (&str, &[u8]), luck: u64) {
         let Some(hub) = world.hubs.iter().position(|hub| hub.url == url) else { return };
         let field = |name: &str| {
@@ -135,7 +135,7 @@ impl Hubs {
             of.secret.clone_from(&known.secret);
         }
         let mut dice = Dice::new(luck, "hub");
-        // Some ask back before they answer.
+        // Some hubs verify the intent before they answer.
         let at = now + if dice.percent(30) { 0 } else { dice.between(500, 3 * MINUTE) };
         let ask = |mode, topic: String, lease| Message::AskBack { mode, topic, lease };
         let plan = |at, message| self.plan(at, &of, message, TRIES);

@@ -1,4 +1,4 @@
-//! Invariants (design, section 7): one plain function each, over the trace of a run.
+//! Invariants: one plain function for each, over the trace of a run.
 
 mod gone;
 mod outside;
@@ -18,9 +18,10 @@ use curlew_ports::CallKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A job that failed so often is given up; the same number as in the policy, on purpose written down once more.
+/// A job is given up after this many failures. The number is deliberately written here a second time instead of being
+/// taken from the policy.
 const TRIES: u32 = 5;
-/// Aliases lead to a page within so many steps.
+/// Aliases lead to a page within this many steps.
 const ALIAS_STEPS: usize = 4;
 
 /// An invariant that did not hold.
@@ -28,9 +29,9 @@ const ALIAS_STEPS: usize = 4;
 pub struct Violation {
     /// Name of the invariant.
     pub invariant: &'static str,
-    /// When, in the time of the run.
+    /// Instant in the time of the run.
     pub at: Timestamp,
-    /// Observation that breaks it.
+    /// Description of the observation that breaks the invariant.
     pub what: String,
 }
 
@@ -44,10 +45,10 @@ fn violated(invariant: &'static str, at: Timestamp, what: String) -> Result<(), 
     Err(Violation { invariant, at, what })
 }
 
-/// All that hold of a single run.
+/// Checks every invariant of a single run.
 ///
 /// # Errors
-/// The first that does not hold.
+/// Returns the first invariant that does not hold.
 pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     no_overlap_no_hurry(trace, rules)?;
     nothing_forbidden(trace)?;
@@ -73,8 +74,8 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     nobody_panics(trace)
 }
 
-/// 1. Never two calls at once to one host key, never two calls closer than the pause or the Crawl-delay that is known,
-///    across all stages and all machines; and no call outlasts the lease that it is made under.
+/// 1. Two calls to one host key never overlap, and they are never closer than the pause or the known Crawl-delay,
+///    across all stages and machines. No call outlasts the lease that it is made under.
 fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     const NAME: &str = "1 no overlap, no hurry";
     let mut last: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
@@ -83,7 +84,7 @@ fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
             if call.start < before.end {
                 return violated(NAME, call.start, format!("{} began while {} went on", call.url, before.url));
             }
-            // Asking for robots.txt cannot obey what it is about to learn.
+            // A call of robots.txt cannot obey the Crawl-delay that it is about to learn.
             let asked = if call.kind == CallKind::Robots { Millis::ZERO } else { call.robots.delay };
             let pause = rules.min_pause.max(asked.min(rules.crawl_delay_cap));
             let gap = call.start.since(before.end);
@@ -104,8 +105,8 @@ fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 2. Never a call that robots.txt, a hold, a block or an exclusion forbids; and a visit that was refused calls no
-///    more.
+/// 2. No call is made that robots.txt, a hold, a block or an exclusion forbids. A visit that was refused makes no
+///    further calls.
 fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "2 nothing forbidden";
     let mut ended: BTreeMap<(&HostKey, u64), &str> = BTreeMap::new();
@@ -136,7 +137,7 @@ fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 3. Never a connection to an address that is not public.
+/// 3. No connection is made to an address that is not public.
 fn nothing_private(trace: &Trace) -> Result<(), Violation> {
     match trace.calls.iter().find(|call| call.refused) {
         Some(call) => violated("3 nothing private", call.start, format!("{} was called", call.url)),
@@ -144,9 +145,9 @@ fn nothing_private(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 4. An entry seen in a feed, or in a document that a backfill has read, ends in exactly one of: accepted (or gone
-///    since), rejected with a reason, another page's address, parked, dead-lettered with its error. A backfill that has
-///    not ended has a job. Nothing vanishes.
+/// 4. Nothing vanishes. An entry that was seen in a feed, or in a document that a backfill has read, ends in exactly
+///    one of: accepted (or gone since), rejected with a reason, an alias of another page, parked, dead-lettered with
+///    its error. A backfill that has not ended has a job.
 fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "4 nothing vanishes";
     let end = &trace.end;
@@ -182,7 +183,7 @@ fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// Pages that a job will write the row of.
+/// Returns the pages whose rows a job will write.
 fn pages_of(job: &Job) -> Vec<&PageId> {
     match &job.work {
         Work::Fetch(visit) => {
@@ -207,7 +208,7 @@ fn is_on(url: &str, host: &str) -> bool {
     name == host || name.strip_suffix(host).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// 6, of one run: no page is found twice, and every accepted page's record is there, with the thumbnail beside it.
+/// 6, for one run: no page is found twice, and every accepted page has its record, with the thumbnail beside it.
 fn everything_once(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "6 everything once";
     for query in &trace.queries {
@@ -222,7 +223,7 @@ fn everything_once(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 7. A page's record says what its last re-check saw, unless the job that makes it was given up.
+/// 7. A page's record shows what its last re-check saw, unless the job that writes it was given up.
 fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
     let given_up = |page: &PageId| trace.end.dead.iter().any(|(job, _)| pages_of(job).contains(&page));
     match trace.end.unrevised.iter().find(|page| !given_up(&page.id)) {
@@ -234,8 +235,9 @@ fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 8. A worker settles a job as its run ended: what is done is acknowledged; what waits, or is asked by a port to slow
-///    down, waits so long and counts as no failure; what failed is tried again later, four times, and given up then.
+/// 8. A worker settles a job according to the end of its run. A job that is done is acknowledged. A job that waits, or
+///    that a port asks to slow down, waits that long and counts as no failure. A job that failed is tried again later,
+///    four times, and is then given up.
 fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
     for run in &trace.runs {
         let is_last = run.receives >= TRIES;
@@ -244,7 +246,7 @@ fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
             (Some(JobEnd::Waits(until)), SettledAs::Deferred(at)) => at == until,
             (Some(JobEnd::Throttled(asked)), SettledAs::Deferred(at)) => at >= run.at + asked,
             (Some(JobEnd::Failed), SettledAs::Retried(at)) => !is_last && at > run.at,
-            // A job whose process ended each time was never run to an end.
+            // A job whose process died each time has no end of a run.
             (Some(JobEnd::Failed), SettledAs::DeadLetter) => is_last,
             (None, SettledAs::DeadLetter) => run.receives > TRIES,
             _ => false,
@@ -257,11 +259,11 @@ fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 6. A job that runs twice leaves what running it once leaves: two runs over the same steady web, one of them with
-///    duplicates, crashes and failing ports, end with the same pages, but for times and places.
+/// 6. A job that runs twice has the same effect as a job that runs once: two runs over the same steady web, one of them
+///    with duplicates, crashes and failing ports, end with the same pages, apart from times and places.
 ///
 /// # Errors
-/// The first page that differs.
+/// Returns the first page that differs.
 pub fn twice_is_once(troubled: &Trace, calm: &Trace) -> Result<(), Violation> {
     let outcomes = |trace: &Trace| -> BTreeMap<String, String> {
         trace.end.pages.iter().map(|page| (page.url.clone(), outcome(&page.state))).collect()
@@ -278,7 +280,7 @@ pub fn twice_is_once(troubled: &Trace, calm: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// End of a page, without the time and the place.
+/// Describes the end of a page without the time and the place.
 fn outcome(state: &PageState) -> String {
     match state {
         PageState::Accepted { content_hash, .. } => format!("accepted as {content_hash}"),
@@ -286,8 +288,8 @@ fn outcome(state: &PageState) -> String {
     }
 }
 
-/// 18. Where raw pages are kept, each accepted page is kept once and no other one has a byte left, once all is
-///     published and what crashes have left behind is swept.
+/// 18. Where raw pages are kept, each accepted page is kept once, and no byte of any other page is left after
+///     everything was published and the remains of crashes were swept.
 fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "18 raw pages go with their pages";
     let Some(raw) = &trace.end.raw else { return Ok(()) };
@@ -307,8 +309,8 @@ fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has its own rule, and a
-///     visit that died, or whose ledger was out of reach, could tell nobody: its lease has run out then.
+/// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has a rule of its own. A
+///     visit that died, or could not reach the ledger, could not record the refusal: its lease has run out by then.
 fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
     const REST: Millis = Millis::from_hours(1);
     let mut refused: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
@@ -329,8 +331,8 @@ fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 20. To compare another page with it, one home page of a host key is asked for once a day. A visit that died could
-///     tell nobody.
+/// 20. One home page of a host key is called once a day, to compare another page with it. A visit that died could not
+///     record its call.
 fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
     let mut looked: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     let is_home = |call: &&CallSnapshot| call.kind == CallKind::Page && call.url.matches('/').count() == 3;
@@ -349,7 +351,7 @@ fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Nothing goes round in circles: work ends, is put off for longer each time, or is given up.
+/// The run comes to rest: work ends, is put off for longer each time, or is given up.
 fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
     match trace.log.last() {
         Some((at, line)) if trace.restless => violated("it comes to rest", *at, format!("and goes on with: {line}")),
@@ -357,7 +359,6 @@ fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// No task panics.
 fn nobody_panics(trace: &Trace) -> Result<(), Violation> {
     match trace.panics.first() {
         Some(what) => violated("nobody panics", trace.end.at, what.clone()),

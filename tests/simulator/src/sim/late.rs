@@ -1,4 +1,4 @@
-//! A ledger whose eventually consistent reads are a little old.
+//! A ledger whose eventually consistent reads are slightly stale.
 
 use crate::memory::{MemoryHosts, TokioClock};
 use async_trait::async_trait;
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum age of the answer of `load_eventual`.
 const LATE: Millis = Millis::from_secs(1);
-/// A block, an owner's stop or a hold may take effect as late as this on a visit under way, which reads the ledger
-/// every so often; the invariants allow for no more.
+/// A block, an owner's stop or a hold may take effect this late on a visit under way, because the visit reads the
+/// ledger only now and then. The invariants allow for no more.
 pub(crate) const TOO_LATE: Millis = Millis(LOOK_SELDOM.0 + LATE.0);
 
 #[derive(Debug)]
@@ -23,14 +23,14 @@ struct Replaced {
     version: Version,
 }
 
-/// [`HostLedger`] over the true one.
+/// A [`HostLedger`] over the true one.
 #[derive(Debug)]
 pub(super) struct Late {
     hosts: Arc<MemoryHosts>,
     clock: Arc<TokioClock>,
-    /// Values that were replaced lately, the oldest first.
+    /// Recently replaced values, the oldest first.
     before: Mutex<BTreeMap<HostKey, Vec<Replaced>>>,
-    /// Counts eventually consistent reads, for their luck.
+    /// Counts eventually consistent reads, which determine their luck.
     reads: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl Late {
         Late { hosts, clock, before: Mutex::default(), reads: AtomicU64::new(0) }
     }
 
-    /// The state as it was so long ago, if it is another one now.
+    /// Returns the state as it was `time` ago, or `None` if it has not changed since.
     pub(super) fn ago(&self, host: &HostKey, time: Millis) -> Option<HostState> {
         let then = self.clock.now() - time;
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,5 @@
-//! A machine: takes jobs, runs the real stages over failing ports, applies verdicts, crashes and comes back.
-//!
-//! The stages are those that ship, and so is the worker that runs jobs and settles them with the queue.
+//! A machine: it takes jobs, runs the real stages over failing ports, crashes and comes back. The worker that runs jobs
+//! and settles them with the queue is the real one, too.
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
@@ -25,21 +24,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Our own origin, under which hubs reach the pages.
+/// Our own origin, at which hubs reach the web routes.
 pub(super) const BASE: &str = "https://search.example";
-/// Number of the machine that people act through.
+/// Number of the machine on which people act.
 pub(super) const PEOPLE: usize = 99;
 
-/// A job that is not done within this time is handed out again.
+/// The queue hands out a job again if it is not done within this time.
 const VISIBILITY: Millis = Millis::from_mins(15);
 const BATCH: usize = 4;
-/// Wait of a machine that could not look at its queues.
+/// Time for which a machine waits when it could not read its queues.
 const LOOK_AGAIN: Millis = Millis::from_secs(1);
-/// So much of each hour is bad.
+/// Part of each hour in which faults occur.
 const BAD_TIME: Moment = 20 * MINUTE;
 const TICK: Millis = Millis::from_mins(20);
 
-/// An incarnation of a machine: the stages over its own failing ports.
+/// One life of a machine, from a start to a crash: the stages over its own failing ports.
 pub(super) struct Machine {
     shared: Arc<Shared>,
     number: usize,
@@ -85,7 +84,7 @@ impl Machine {
         }
         if shared.plan.owners {
             program = program.with_desk(|desk| desk.looking_up(Arc::new(Zone(shared.clone()))));
-            // So that a request takes several steps among the few pages of a simulation.
+            // Small limits make a request take several steps among the few pages of a simulation.
             program.desk.blocks.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
             program.desk.own.owners.blocks.limits = program.desk.blocks.limits;
         }
@@ -99,7 +98,7 @@ impl Machine {
     }
 }
 
-/// The ledger as a machine sees it, whole or mutilated.
+/// Returns the ledger as a machine sees it, with the plan's mutation if there is one.
 fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
     let plain: Arc<dyn HostLedger> = shared.ledger.clone();
     let mutant: Arc<dyn HostLedger> = match shared.plan.mutation {
@@ -115,7 +114,7 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
     Arc::new(Faulty::new(mutant, faults.clone()))
 }
 
-/// The objects as a machine sees them, whole or mutilated.
+/// Returns the object store as a machine sees it, with the plan's mutation if there is one.
 fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     let plain: Arc<dyn Blobs> = shared.blobs.clone();
     match shared.plan.mutation {
@@ -124,7 +123,6 @@ fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     }
 }
 
-/// The rates of faults of one machine; some are luckier than others.
 pub(super) fn rates(shared: &Shared, number: usize) -> Rates {
     let mut dice = Dice::new(shared.plan.seed, "rates");
     let duplicate = if shared.plan.duplicates { *dice.pick(&[0, 3, 10]) } else { 0 };
@@ -136,8 +134,8 @@ pub(super) fn rates(shared: &Shared, number: usize) -> Rates {
     Rates { duplicate, longest_delay, ..*dice.pick(&MACHINE_RATES) }
 }
 
-/// Lives through all incarnations of a machine. Bad times and good ones take turns, as each failure leaves work behind
-/// that is done again: were all times bad, there would be more and more of it.
+/// Runs a machine through all its lives. Bad times and good ones alternate, because each failure leaves work to be
+/// repeated: with bad times only, the work would keep growing.
 pub(super) async fn live(shared: Arc<Shared>, number: usize, workers: usize) {
     let mut dice = Dice::new(shared.plan.seed ^ number as u64, "restarts");
     for incarnation in 0.. {
@@ -196,12 +194,12 @@ fn report(machine: &Machine, done: Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// Returns the time to wait for the next due job. A job that was handed out comes back by itself, so it is looked for
-/// now and then.
+/// Returns the time to wait for the next due job. A job that was handed out becomes visible again without notice, so
+/// the wait has a maximum.
 async fn until_next(machine: &Machine) -> Millis {
     let now = machine.shared.clock.now();
     let due = machine.shared.jobs.next_due().await.ok().flatten();
-    // A job that is due already waits for a worker, whose end wakes the machine.
+    // A job that is due already waits for a worker. The end of that worker's run wakes the machine.
     let wait = due.filter(|due| *due > now).map_or(VISIBILITY, |due| due.since(now));
     wait.clamp(Millis(1), VISIBILITY)
 }
@@ -276,13 +274,13 @@ async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
     }
 }
 
-/// Every other seed crawls as functions do, which remember pages that were sent on in the state of their host key: so
-/// few that some are forgotten.
+/// Returns the maximum number of sent pages that a host key's state remembers. It is zero for every other seed. The
+/// other seeds crawl as the Lambda functions do, which remember sent pages there, but so few that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
 }
 
-/// Publishes the index of each year; or makes its splits anew.
+/// Publishes the index of each year, or rebuilds its splits.
 pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
     for year in machine.program.library.index.years().await.map_err(|e| e.to_string())? {
         let done = if refresh {

@@ -1,12 +1,12 @@
 //! The deterministic simulator: the real stages on several machines that crash, over ports that fail, against a model
-//! web with bad times, in simulated time; everything from one seed.
+//! web with bad times, in simulated time. Everything follows from one seed.
 //!
-//! A run has three parts. In the first, everything happens that can go wrong. In the second, faults are switched off
-//! and the machines go on, feeds being polled as before. In the third, nothing new is given out, and the run ends when
-//! no job is left. What happened is a [`Trace`], and [`invariants`] are functions over it.
+//! A run has three parts. In the first, everything that can go wrong does. In the second, faults are switched off and
+//! the machines go on polling feeds. In the third, nothing new is scheduled, and the run ends when no job is left. A
+//! [`Trace`] records the run, and [`invariants`] are functions over it.
 //!
-//! Deterministic means: a current-thread runtime with a paused clock, ordered maps, no thread, no randomness but the
-//! seed's; and `select!` is always `biased`, since its fair form rolls its own dice.
+//! For determinism the simulator uses a current-thread runtime with a paused clock, ordered maps, no threads, and no
+//! randomness but the seed's. `select!` is always `biased`, since its fair form draws random numbers of its own.
 
 mod answer;
 mod delivery;
@@ -53,17 +53,17 @@ use trace::{End, EntrySnapshot, HistorySnapshot};
 use url::Url;
 use world::{Page as Shown, Route};
 
-/// When every run begins: 2026-03-02T00:00:00Z.
+/// Start of every run: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
-/// After faults are switched off, feeds are polled for so long: a whole cycle and some.
+/// Time for which feeds are polled after faults are switched off: a little more than a whole cycle.
 const CALM: Moment = 9 * HOUR;
-/// A run in which work is left after this time ends all the same; what is left is parked.
+/// Maximum length of a run. Work that is left then is parked.
 const LONGEST: Moment = 40 * 24 * HOUR;
-/// The secret of the pages, in a run with hubs.
+/// Secret of the web routes, in a run with hubs.
 static SECRET: [u8; SECRET_BYTES] = [7; SECRET_BYTES];
-/// Rows that are read at a time at the end; more than there are.
+/// Number of rows that are read at a time at the end; higher than the number of rows.
 const ROWS: usize = 10_000;
-/// Kinds of bad luck that a machine may have.
+/// Fault rates that a machine may have.
 const MACHINE_RATES: [Rates; 4] = [
     Rates { crash: 1, ..Rates::NONE },
     Rates { refuse: 6, throttle: 3, lose_answer: 3, delay: 40, crash: 1, ..Rates::NONE },
@@ -74,36 +74,36 @@ const MACHINE_RATES: [Rates; 4] = [
 /// Description of one simulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
-    /// Everything follows from it.
+    /// Seed that determines the whole run.
     pub seed: u64,
-    /// A web without bad times, in which answers do not depend on the time.
+    /// True if the web has no bad times, and answers do not depend on the time.
     pub steady: bool,
-    /// Machines crash and ports fail.
+    /// True if machines crash and ports fail.
     pub faults: bool,
-    /// Jobs are delivered twice.
+    /// True if jobs are delivered twice.
     pub duplicates: bool,
-    /// Some pages make extraction panic, until all is well.
+    /// True if some pages make extraction panic, until faults are switched off.
     pub panics: bool,
-    /// The index is published, and searched.
+    /// True if the index is published and searched.
     pub index: bool,
-    /// Feeds name hubs, which ask back and deliver, and lie.
+    /// True if feeds name hubs, which verify subscriptions, deliver, and lie.
     pub hubs: bool,
-    /// People say that sites are theirs, and ask for this and that.
+    /// True if people claim sites and make owners' requests.
     pub owners: bool,
-    /// Feeds have archives and hosts have sitemaps, which people ask for.
+    /// True if feeds have archives and hosts have sitemaps, which people request.
     pub history: bool,
-    /// Pages are also kept as they were fetched. Only in a run with an index, since publishing clears up after crashes.
+    /// True if pages are also kept as they were fetched. This needs an index, since publishing cleans up after crashes.
     pub raw: bool,
-    /// Polls that fall due together are one job, and rows are read less often, as on AWS.
+    /// True if polls that fall due together are one job, and rows are read less often, as on AWS.
     pub is_billed: bool,
-    /// Rule that is taken out of the program.
+    /// The rule that is taken out of the program.
     pub mutation: Option<Mutation>,
 }
 
 impl Scenario {
-    /// The usual run of a seed: everything goes wrong; every sixth with an index, two thirds of these with raw pages,
-    /// every seventh with panics, every fourth with hubs, nearly every third with owners, and a good quarter with back
-    /// catalogues.
+    /// Returns the usual run of a seed, in which everything goes wrong. Every sixth has an index, two thirds of these
+    /// keep raw pages, every seventh has panics, every fourth has hubs, nearly every third has owners, and just over a
+    /// quarter have back catalogues.
     pub fn of(seed: u64) -> Scenario {
         let owners = matches!(seed % 8, 6 | 7) || seed % 16 == 10;
         Scenario {
@@ -122,19 +122,19 @@ impl Scenario {
         }
     }
 
-    /// The run of a seed over a steady web.
+    /// Returns the run of a seed over a steady web.
     pub fn steady(seed: u64, faults: bool) -> Scenario {
         let of = Scenario { panics: false, index: false, hubs: false, owners: false, ..Scenario::of(seed) };
         Scenario { steady: true, faults, duplicates: faults, history: false, raw: false, ..of }
     }
 
-    /// Returns the plan with something taken away.
+    /// Returns the plan with this rule taken out.
     #[must_use]
     pub fn without(self, mutation: Mutation) -> Scenario {
         Scenario { mutation: Some(mutation), ..self }
     }
 
-    /// The rules of this run: those of the program, with times chosen so that more of them meet.
+    /// Returns the rules of this run: those of the program, with shorter times so that more events coincide.
     pub fn rules(&self) -> Rules {
         let mut dice = Dice::new(self.seed, "rules");
         let call_time = Millis::from_secs(*dice.pick(&[4, 10, 30]));
@@ -143,7 +143,7 @@ impl Scenario {
             backfill: self.history && past.percent(20),
             backfill_per_day: *past.pick(&[6, 20, 60, 500]),
             call_time,
-            // Where outcomes are compared, nothing may be given up for want of time.
+            // Where outcomes are compared, no job may be given up for lack of time.
             slice: Millis::from_secs(if self.steady { 150 } else { *dice.pick(&[20, 60, 120]) }),
             lease_margin: Millis(*dice.pick(&[0, 500, 5_000])),
             brief_lease: call_time + Millis::from_secs(*dice.pick(&[6, 12, 30])),
@@ -159,14 +159,14 @@ impl Scenario {
     }
 }
 
-/// Something that politeness or safety rests on, taken away to see that it is missed.
+/// A rule that politeness or safety depends on, taken out to check that the simulator notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// The ledger writes whoever was first.
+    /// The ledger writes without comparing versions.
     NoCompareAndSwap,
     /// No pause after a lease that has run out.
     NoPauseAfterLease,
-    /// A job is acknowledged before it is done, and so before what is left of it is sent on.
+    /// A job is acknowledged before it is done, and so before its remainder is sent on.
     AckFirst,
     /// A job that waits is acknowledged before it is sent again.
     AckBeforeSend,
@@ -176,17 +176,17 @@ pub enum Mutation {
     DeadLetterDropped,
     /// A port's request to slow down counts as a failure of the job.
     ThrottlingCounts,
-    /// The time for which a port asks to be left alone is not waited.
+    /// The worker does not wait for as long as a port asks.
     ThrottlingIgnored,
     /// Pages that are extracted together with one that panics are acknowledged, instead of being run one by one.
     PanicLosesBatch,
-    /// A host that is to be left alone is not blocked in the ledger.
+    /// A host that should be left alone is not blocked in the ledger.
     StopIgnored,
-    /// The rest of a host after a refusal or a server error of one URL is written nowhere.
+    /// The rest of a host after a refusal or a server error of one URL is not recorded.
     RestForgotten,
-    /// The look at a home page is written nowhere.
+    /// The call of a home page is not recorded.
     HomeLookForgotten,
-    /// Removals are sent to nobody.
+    /// Removals are not sent.
     RemovalsUnsent,
     /// Removals are acknowledged and not done.
     RemovalsUndone,
@@ -200,11 +200,11 @@ pub enum Mutation {
     UnblockDropped,
     /// Entries that a hub delivers are visited.
     DeliveryBelieved,
-    /// A feed may be polled as soon as somebody has a reason.
+    /// A feed may be polled as soon as there is a reason.
     PollFloorIgnored,
-    /// Polls of blocked feeds do nothing, so that their hubs are not told to be silent.
+    /// Polls of blocked feeds do nothing, so their subscriptions at hubs are not ended.
     HubNotTold,
-    /// A host gives of its back catalogue whatever is asked for.
+    /// The budget of a host's back catalogue has no effect.
     HistoryBudgetIgnored,
     /// Steps of a backfill follow each other at once.
     HistoryUnpaced,
@@ -215,7 +215,7 @@ pub enum Mutation {
 /// Runs a plan.
 ///
 /// # Panics
-/// If tokio cannot make a runtime, or the simulator itself has a fault.
+/// Panics if tokio cannot make a runtime, or the simulator itself has a fault.
 pub fn run(plan: Scenario) -> Trace {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
@@ -244,7 +244,7 @@ async fn simulate(plan: Scenario) -> Trace {
     std::mem::take(&mut *shared.trace())
 }
 
-/// The three parts of a run, and a look at what is left.
+/// Runs the three parts, and looks at what is left.
 async fn run_all(shared: &Arc<Shared>) {
     let plan = shared.plan;
     let mut dice = Dice::new(plan.seed, "run");
@@ -261,7 +261,7 @@ async fn run_all(shared: &Arc<Shared>) {
     let running = start(shared, machines, workers);
     shared.clock.sleep(Millis(length)).await;
 
-    // From here on, nothing goes wrong any more.
+    // No faults occur from here on.
     drop(running);
     shared.calm.store(true, Ordering::Relaxed);
     shared.note("from here on nothing goes wrong");
@@ -299,7 +299,7 @@ fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
     running
 }
 
-/// Takes up again the jobs that were given up, as an operator would who has mended what was broken.
+/// Requeues the jobs that were given up, as an operator would after fixing the cause.
 async fn redrive(shared: &Shared) {
     let now = shared.clock.now();
     for dead in shared.jobs.dead(ROWS).await.unwrap_or_default() {
@@ -318,7 +318,7 @@ async fn until_nothing_is_left(shared: &Shared) {
     }
 }
 
-/// Looks at what is left, over stores without faults.
+/// Reads the stores, without faults, into the end of the trace.
 async fn end(shared: &Arc<Shared>) {
     let found = if shared.plan.index { Some(people::publish_and_search(shared).await) } else { None };
     let pages = shared.pages.list(None, ROWS).await.unwrap_or_default();
@@ -357,7 +357,7 @@ async fn end(shared: &Arc<Shared>) {
     shared.trace().end = end;
 }
 
-/// Returns true if a page was revised before its last re-check began, and its record does not say so.
+/// Returns true if a page was revised before its last re-check began and its record does not show it.
 async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool {
     let Some(Route::Page(Shown { revised_from: Some(from), .. })) = shared.world.routes.get(&page.url) else {
         return false;
@@ -368,7 +368,7 @@ async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool 
     is_late && record.is_ok_and(|record| record.is_some_and(|record| !record.text.contains(REVISED_WORD)))
 }
 
-/// Returns true if the record of a page can be read, and its thumbnail, if that lies beside it.
+/// Returns true if the record of a page can be read, and its thumbnail too if it has one.
 async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
     let blobs = shared.blobs.as_ref();
     let record = match RecordReader(blobs).read(location).await {
@@ -381,8 +381,8 @@ async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
     }
 }
 
-/// The entries of the model web that the feeds' rows remember as seen, those of documents that backfills have read, and
-/// the next steps of backfills.
+/// Returns the entries that the feeds' rows remember as seen and those of documents that backfills have read, and the
+/// next steps of backfills.
 async fn entries(shared: &Shared) -> (Vec<EntrySnapshot>, Vec<BackfillJob>) {
     let (mut seen, mut backfills) = (vec![], vec![]);
     for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
@@ -411,8 +411,8 @@ fn seen_by(shared: &Shared, feed: &FeedSource) -> Vec<EntrySnapshot> {
     entries.filter_map(|entry| entry_in(&feed.url, entry.link.as_deref()?)).collect()
 }
 
-/// The entries of the documents that a backfill says it has read, but for those that still wait for their turn, or that
-/// a limit or an end before its time leaves out.
+/// Returns the entries of the documents that a backfill has read. Entries that still wait for their turn, or that a
+/// limit or an early end leaves out, are not included.
 fn read_by(shared: &Shared, row: &Backfill) -> Vec<EntrySnapshot> {
     let is_limited = row.limit.is_some_and(|limit| row.sent >= limit);
     let has_sent = row.lists.is_empty() && !matches!(row.state, BackfillState::GivenUp { .. }) && !is_limited;

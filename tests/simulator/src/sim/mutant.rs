@@ -1,4 +1,4 @@
-//! Wrappers that take away what politeness rests on, to see that the simulator notices.
+//! Wrappers that take out rules that politeness depends on, to check that the simulator notices.
 
 use super::Mutation;
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use curlew_model::{HoldReason, HostKey, HostState, Job, Ownership, Timestamp, Wa
 use curlew_ports::{Blob, Blobs, Clock, HostLedger, PortError, Queue, Tag, Version};
 use std::sync::Arc;
 
-/// A ledger that writes whatever it is given, whoever was first.
+/// A ledger that writes every value, whatever version the caller has seen.
 pub struct LastWriterWins(pub Arc<dyn HostLedger>);
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl HostLedger for LastWriterWins {
     }
 }
 
-/// A ledger that does not give or take all that is written.
+/// A ledger that drops part of what is read or written.
 pub(super) struct MutantLedger {
     pub(super) plain: Arc<dyn HostLedger>,
     pub(super) mutation: Mutation,
@@ -34,7 +34,7 @@ impl HostLedger for MutantLedger {
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         let (mut state, version) = self.plain.load(host).await?;
         if self.mutation == Mutation::NoPauseAfterLease {
-            // Leases are forgotten as they end, so that nobody waits a pause after a crash.
+            // Leases are forgotten when they end, so nobody waits for the pause after a crash.
             state.lease = state.lease.filter(|lease| lease.until > self.clock.now());
         }
         Ok((state, version))
@@ -51,7 +51,7 @@ impl HostLedger for MutantLedger {
     }
 }
 
-/// Objects of which records or raw pages are never erased, in which every claim looks proven, or which lose lists of
+/// An object store that never erases records or raw pages, in which every claim looks proven, or which loses lists of
 /// older pages.
 pub(super) struct MutantBlobs {
     pub(super) plain: Arc<dyn Blobs>,
@@ -91,7 +91,7 @@ impl Blobs for MutantBlobs {
 
     async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
         match seen {
-            // Only erasing changes a segment, or raw pages.
+            // A swap of an existing segment or of raw pages is always an erasure.
             Some(tag) if self.mutation == Mutation::RecordsKept && key.starts_with("segments/") => Ok(tag.clone()),
             Some(tag) if self.mutation == Mutation::RawPagesKept && key.starts_with("raw/") => Ok(tag.clone()),
             _ => self.plain.swap(key, seen, bytes).await,
@@ -107,7 +107,7 @@ impl Blobs for MutantBlobs {
     }
 }
 
-/// A queue that takes no removals.
+/// A queue that drops removals.
 pub(super) struct DropsRemovals(pub(super) Arc<dyn Queue>);
 
 #[async_trait]

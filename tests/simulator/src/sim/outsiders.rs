@@ -1,4 +1,4 @@
-//! Hubs and owners of sites as the model web has them.
+//! Hubs and owners of sites in the model web.
 
 use crate::bad_time::Moment;
 use curlew_model::{Challenge, Way};
@@ -6,22 +6,22 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conduct {
-    /// Asks back, and delivers what is new.
+    /// Verifies the intent, and delivers real news.
     Honest,
-    /// Asks back, and delivers news that are none, several at a time, with wrong signatures, and after its subscription
-    /// has ended.
+    /// Verifies the intent, and delivers false news, several deliveries at a time, with wrong signatures, and after its
+    /// subscription has ended.
     Liar,
-    /// Takes requests, and denies them later.
+    /// Accepts requests, and denies them later.
     Denies,
-    /// Takes requests, and is never heard of again.
+    /// Accepts requests, and never calls back.
     Silent,
-    /// Grants an hour.
+    /// Grants a lease of an hour.
     Stingy,
-    /// Asks back about another topic, and about the end of what nobody wants to end.
+    /// Verifies another topic, and unsubscriptions that nobody requested.
     Confused,
 }
 
-/// All, as often as they are met.
+/// All kinds of conduct, repeated by their frequency.
 pub(super) const CONDUCTS: [Conduct; 8] = [
     Conduct::Honest,
     Conduct::Honest,
@@ -37,18 +37,18 @@ pub(super) const CONDUCTS: [Conduct; 8] = [
 pub(super) struct Hub {
     pub(super) url: String,
     pub(super) conduct: Conduct,
-    /// From then on it is not found, and delivers nothing.
+    /// From this moment on the hub answers 404 and delivers nothing.
     pub(super) gone_from: Option<Moment>,
 }
 
-/// Somebody who says that a site is theirs.
+/// A person who claims that a site is theirs.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     pub(super) host: String,
     pub(super) challenge: Challenge,
-    /// Where they publish their challenge; a false owner cannot.
+    /// Where the owner publishes the challenge; `None` for a false owner, who cannot.
     pub(super) way: Option<Way>,
-    /// From when until when it is published.
+    /// Start and end of the time in which the challenge is published.
     pub(super) published: (Moment, Moment),
 }
 
@@ -58,21 +58,21 @@ impl Owner {
     }
 }
 
-/// The past of a web.
+/// Back catalogues of a web.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// Addresses of archives and sitemaps, those without an answer included.
+    /// URLs of archives and sitemaps, including those without an answer.
     pub(super) documents: BTreeSet<String>,
-    /// Addresses of pages that only these name, in canonical form.
+    /// Canonical URLs of pages that only these documents name.
     pub(super) pages: BTreeSet<String>,
-    /// Requests of people.
+    /// Requests for back catalogues.
     pub(super) asked: Vec<HistoryRequest>,
 }
 
 /// A request for a back catalogue.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryRequest {
-    /// Address of the site or feed.
+    /// URL of the site or feed.
     pub(super) url: String,
     pub(super) at: Moment,
     pub(super) limit: Option<u64>,

@@ -1,4 +1,4 @@
-//! Owners of sites, true and false ones: how they publish their challenges, and what they ask for.
+//! Owners of sites, true and false ones: how they publish their challenges, and what they request.
 
 use super::dice::Dice;
 use super::machine::{Machine, PEOPLE, publish};
@@ -19,7 +19,7 @@ use curlew_ports::{Clock, Names};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Adds owners to a web: of one or two sites each one that is true, and for some a false one beside it.
+/// Adds owners to a web: a true one for one or two sites, and for some of these a false one, too.
 pub(super) fn join(world: &mut World, seed: u64) {
     let mut dice = Dice::new(seed, "owners");
     let mut number = 0;
@@ -31,7 +31,7 @@ pub(super) fn join(world: &mut World, seed: u64) {
             number += 1;
             let way = is_true.then(|| *dice.pick(&[Way::Dns, Way::Dns, Way::File, Way::Meta]));
             let from = if dice.percent(70) { 0 } else { dice.between(0, HOUR) };
-            // Some take their challenge away again.
+            // Some owners withdraw their challenge.
             let to = if dice.percent(20) { from + dice.between(10 * MINUTE, 4 * HOUR) } else { Moment::MAX };
             let Ok(challenge) = Challenge::new(&format!("{:040x}", (seed << 8) + number)) else { continue };
             world.owners.push(Owner { host: host.clone(), challenge, way, published: (from, to) });
@@ -39,14 +39,14 @@ pub(super) fn join(world: &mut World, seed: u64) {
     }
 }
 
-/// Requests of all owners, each with its time and the owner's number: each looks for a proof a few times, and asks for
-/// this and that.
+/// Returns the requests of all owners, each with its time and the owner's number. Each owner lets the proof be checked
+/// a few times, and makes some requests.
 pub(super) fn requests(world: &World, seed: u64, length: Moment) -> Vec<(Moment, usize, OwnerRequest)> {
     use OwnerRequest::{Block, Forget, Look, Report, Unblock, Visit};
     let mut dice = Dice::new(seed, "requests");
     let mut all = vec![];
     for owner in 0..world.owners.len() {
-        // Some are quick, so that their requests meet the first work on their sites.
+        // Some owners are quick, so that their requests meet the first jobs of their sites.
         let (looks, apart) = if dice.percent(40) { (1, MINUTE) } else { (3, length / 6) };
         let mut at = dice.between(0, apart);
         for _ in 0..looks {
@@ -71,7 +71,7 @@ pub(super) fn requests(world: &World, seed: u64, length: Moment) -> Vec<(Moment,
     all
 }
 
-/// Makes a request of an owner; says what the pages answer. One that comes too soon is made again.
+/// Makes a request of an owner and returns the answer. A request that comes too soon is repeated.
 pub(super) async fn ask(
     shared: &Shared,
     machine: &Machine,
@@ -86,7 +86,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Records a request that was first made at an instant and failed so often before it was decided.
+/// Records a request that was first made at `since` and failed `failures` times before it was decided.
 pub(super) fn note(
     shared: &Shared,
     owner: usize,
@@ -98,7 +98,7 @@ pub(super) fn note(
     let (at, host) = (shared.clock.now(), host.clone());
     let published = way.filter(|_| published.0 <= shared.moment()).map(|_| shared.instant(published.1).min(at));
     let is_granted = outcome == Some(RequestOutcome::Granted);
-    // A try that failed may have taken effect, but not one of somebody who is told that nothing is proven.
+    // A failed try may have taken effect, unless the answer was that nothing is proven.
     let may_count = is_granted || (failures > 0 && outcome.is_none());
     let mut trace = shared.trace();
     match request {
@@ -115,8 +115,8 @@ pub(super) fn note(
     trace.requests.push(RequestSnapshot { at, since, host, owner, request, outcome, published });
 }
 
-/// Looks at what is left of hosts that were forgotten, and whether those that are allowed again are called. What was
-/// asked for by a job that was given up, or by a request that came to no end, is left out.
+/// Returns the remains of hosts that were forgotten, and the hosts that are blocked although their owners allow them
+/// again. Requests whose job was given up, or that were never decided, are left out.
 pub(super) async fn look(shared: &Arc<Shared>, dead: &[(Job, String)]) -> (Vec<Remains>, Vec<String>) {
     let (requests, stops) = {
         let trace = shared.trace();
@@ -152,10 +152,10 @@ async fn is_hidden(shared: &Arc<Shared>, host: &str) -> bool {
     machine.program.desk.blocks.blocked_by(host).await.is_ok_and(|by| by != BlockedBy::Nobody)
 }
 
-/// Everything that still names pages of a host that was forgotten up to an instant.
+/// Returns everything that still names pages of a host that was forgotten at `until`.
 async fn left_of(shared: &Arc<Shared>, host: &str, until: Timestamp) -> Vec<String> {
     let faults = Faults::none(shared.clock.clone());
-    // Records that no row points to are erased as the index is published.
+    // Publishing erases the records that no row points to.
     if let Err(error) = publish(&Machine::new(shared, PEOPLE, &faults, 0), false).await {
         return vec![format!("publishing failed: {error}")];
     }
@@ -171,7 +171,7 @@ async fn left_of(shared: &Arc<Shared>, host: &str, until: Timestamp) -> Vec<Stri
     left
 }
 
-/// Asks once more for each owner when every proof has expired.
+/// Repeats a request of each owner after every proof has expired.
 pub(super) async fn ask_too_late(shared: &Arc<Shared>) {
     shared.clock.sleep(ownership::PROOF_LIFE + Millis::from_days(1)).await;
     let faults = Faults::none(shared.clock.clone());
@@ -183,7 +183,7 @@ pub(super) async fn ask_too_late(shared: &Arc<Shared>) {
     }
 }
 
-/// The DNS, in which some owners publish their challenges.
+/// The DNS, where some owners publish their challenges.
 pub(super) struct Zone(pub(super) Arc<Shared>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Acts of people and schedules while the machines work: they name sites, block hosts, ask for re-checks, publish, and
+//! Acts of people and schedules while the machines work: they name sites, block hosts, request re-checks, publish, and
 //! search.
 
 use super::answer::COMMON_WORD;
@@ -21,13 +21,13 @@ use curlew_ports::{Clock, Pages};
 use std::sync::Arc;
 use url::Url;
 
-/// Minimum time from a request of an owner to whatever comes next.
+/// Minimum time between a request of an owner and the next action.
 const A_SECOND: Millis = Millis::from_secs(1);
 /// An action that fails is tried again after this time.
 const AGAIN: Millis = Millis::from_secs(20);
-/// And given up after so many tries.
+/// An action is given up after this many tries.
 const TRIES: u32 = 40;
-/// Most hits that a query asks for; more than there are pages.
+/// Maximum number of hits of a query; higher than the number of pages.
 const HITS: usize = 1_000;
 
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ enum Action {
     Search,
 }
 
-/// Does everything that is planned, each at its time.
+/// Performs every planned action at its time.
 pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
     let mut script = script(&shared, length);
     script.sort_by_key(|(at, _)| *at);
@@ -73,7 +73,7 @@ pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
         match &action {
             Action::Own { owner, request } => {
                 owner::note(&shared, *owner, *request, (since, failures), outcome);
-                // Nobody asks for two things at once.
+                // No two requests of owners share an instant.
                 shared.clock.sleep(A_SECOND).await;
             }
             Action::Block(host) => {
@@ -105,7 +105,7 @@ fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
     }
     if shared.plan.index {
         for _ in 0..dice.between(2, 4) {
-            // Close to the work, where a race may be.
+            // Half of these come early, close to the work, where a race is likely.
             let at = if dice.percent(50) { dice.between(0, 10 * MINUTE) } else { dice.between(0, length) };
             script.push((at, Action::Publish { refresh: dice.percent(30) }));
             script.push((at + dice.between(1, 2 * HOUR), Action::Search));
@@ -118,7 +118,7 @@ fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
     script
 }
 
-/// Does something once; says what an owner is answered.
+/// Performs an action once, and returns the answer to an owner's request.
 async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Option<RequestOutcome>, String> {
     match action {
         Action::Own { owner, request } => return owner::ask(shared, machine, *owner, *request).await.map(Some),
@@ -150,7 +150,7 @@ async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Opti
     Ok(None)
 }
 
-/// Publishes without any faults and searches; gives all that is found.
+/// Publishes without faults, searches, and returns the URLs of all hits.
 pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
     let faults = Faults::none(shared.clock.clone());
     let machine = Machine::new(shared, PEOPLE, &faults, 0);
@@ -161,9 +161,10 @@ pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
     search(shared, &finder).await
 }
 
-/// Searches for what every page has, over stores without faults, and records what was found beside what is known.
+/// Searches for the word that every page has, over stores without faults, and records the hits beside the rows.
 async fn search(shared: &Arc<Shared>, finder: &Finder) -> Vec<String> {
-    // By their site, since pages of this web say nearly the same and would be shown as one.
+    // The query restricts the hits by site, since pages of this web are nearly alike and would otherwise be grouped as
+    // one.
     let found = match finder.find(&format!("{COMMON_WORD} site:example"), Start::Offset(0), HITS).await {
         Ok(found) => found,
         Err(error) => {

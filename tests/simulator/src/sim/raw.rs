@@ -1,4 +1,4 @@
-//! Raw pages of a run that keeps them: what is left of them once nothing moves any more.
+//! Raw pages that are left at the end of a run that keeps them.
 
 use super::machine::{Machine, PEOPLE, publish};
 use super::stores::Shared;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// Time for which pages are kept, longer than any run.
 const LIFETIME: Millis = Millis::from_days(3_650);
-/// Time after which what a batch has left behind that died is swept.
+/// Age after which the remains of a batch that died are swept.
 const SWEPT_AFTER: Millis = Millis::from_days(3);
-/// Objects that are listed at a time; more than there are.
+/// Number of objects that are listed at a time; higher than the number of objects.
 const OBJECTS: usize = 10_000;
-/// Beginning of the job that lies beside each raw page; its id follows.
+/// Beginning of the job that is stored beside each raw page; the page's id follows.
 const JOB: &str = "{\"page\":\"";
 
 /// Publishes and sweeps over stores without faults, then reads every byte below `raw/`.

@@ -1,4 +1,4 @@
-//! The shared part of all machines of a run: the stores, the web, the time, and the record of events.
+//! The state that all machines of a run share: the stores, the web, the time, and the trace.
 
 use super::Scenario;
 use super::answer::moment;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// A run whose log has so many lines goes round in circles.
+/// A run whose log exceeds this number of lines does not come to rest.
 const TOO_MUCH: usize = 10_000;
 
 pub(super) struct Shared {
@@ -31,7 +31,7 @@ pub(super) struct Shared {
     pub(super) start: Timestamp,
     pub(super) clock: Arc<TokioClock>,
     pub(super) hosts: Arc<MemoryHosts>,
-    /// States of hosts, as the machines see them.
+    /// States of host keys, as the machines see them.
     pub(super) ledger: Arc<Late>,
     pub(super) robots: Arc<MemoryRobots>,
     pub(super) marks: Arc<MemoryMarks>,
@@ -39,22 +39,22 @@ pub(super) struct Shared {
     pub(super) sources: Arc<MemorySources>,
     pub(super) blobs: Arc<MemoryBlobs>,
     pub(super) jobs: Arc<MemoryJobs>,
-    /// Sends to `jobs`.
+    /// Sends jobs to `jobs`, and notes them.
     pub(super) queue: Arc<NotedQueue>,
     pub(super) hubs: Hubs,
-    /// Counts calls, for their luck.
+    /// Counts calls, which determines their luck.
     pub(super) calls: AtomicU64,
-    /// No faults and no crashes any more.
+    /// True once faults and crashes are switched off.
     pub(super) calm: AtomicBool,
-    /// Feeds and sites are no longer given out.
+    /// True once polls of feeds and sites are no longer scheduled.
     pub(super) no_more_ticks: AtomicBool,
-    /// Rings when more has happened than ever should.
+    /// Notified when the log grows too long.
     pub(super) overrun: Notify,
     trace: Mutex<Trace>,
 }
 
 impl Shared {
-    /// Empty stores around a web. To be called inside a runtime.
+    /// Creates empty stores around a web. Requires a tokio runtime.
     pub(super) fn new(plan: Scenario, world: World, rules: Rules, start: Timestamp) -> Shared {
         let clock = Arc::new(TokioClock::starting_at(start));
         let (hosts, jobs): (Arc<MemoryHosts>, Arc<MemoryJobs>) = Default::default();
@@ -110,14 +110,14 @@ impl Shared {
     }
 }
 
-/// The queues, which note what is sent.
+/// A queue that notes the jobs that are sent.
 #[derive(Debug, Default)]
 pub(super) struct NotedQueue {
     jobs: Arc<MemoryJobs>,
     sends: Mutex<Sends>,
 }
 
-/// Pages that were sent to be fetched, each the first time, and removals.
+/// The first job of each page, and all removals.
 #[derive(Debug, Default)]
 struct Sends {
     known: BTreeSet<String>,

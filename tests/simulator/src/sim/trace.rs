@@ -1,4 +1,4 @@
-//! Events of a run, as far as the invariants need them.
+//! Events of a run that the invariants need.
 
 use curlew_crawl::feeds::websub_delivery::HubAnswer;
 use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, PageState, RemovalJob, Timestamp};
@@ -15,52 +15,52 @@ pub(super) struct CallSnapshot {
     pub(super) kind: CallKind,
     pub(super) machine: usize,
     pub(super) start: Timestamp,
-    /// Time of its end: with an answer, or because its machine did.
+    /// When the call ended: with an answer, or because its machine died.
     pub(super) end: Timestamp,
     pub(super) came_to: CallResult,
-    /// The ledger's answer about the host key as it began.
+    /// The ledger's row of the host key when the call began.
     pub(super) ledger: LedgerSnapshot,
     pub(super) robots: RobotsSnapshot,
-    /// The address guard refuses this URL.
+    /// True if the address guard refuses this URL.
     pub(super) refused: bool,
-    /// When the feed that is called was polled last, by its row; only in a run with hubs.
+    /// When the row says that the called feed was last polled; only in a run with hubs.
     pub(super) polled_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallResult {
     Status(u16),
-    /// The network failed, or time ran out.
+    /// The network failed, or the call took too long.
     Network,
-    /// The machine that made it ended before the answer.
+    /// The machine that made the call died before the answer.
     Cut,
     Open,
 }
 
 impl CallResult {
-    /// Returns true if a visit that is told this has to end.
+    /// Returns true if a visit has to end after this result.
     pub(super) fn ends_the_visit(self) -> bool {
         matches!(self, CallResult::Network | CallResult::Status(403 | 429 | 500..))
     }
 }
 
-/// The ledger's answer about a host key at one moment.
+/// The ledger's row of a host key at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LedgerSnapshot {
     pub(super) lease: Option<(u64, Timestamp)>,
     pub(super) hold: Option<Timestamp>,
-    /// The host of the URL is blocked, and was so a second before.
+    /// True if the host of the URL is blocked, and was already blocked [`TOO_LATE`](super::late::TOO_LATE) earlier.
     pub(super) blocked: bool,
 }
 
-/// Answer of robots.txt about a URL at one moment.
+/// The rules of robots.txt about a URL at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RobotsSnapshot {
-    /// A copy of it was in the store.
+    /// True if the store had a copy of robots.txt.
     pub(super) asked: bool,
-    /// Some answer that may still be gone by allows the URL.
+    /// True if an answer that may still be used allows the URL.
     pub(super) allowed: bool,
-    /// The Crawl-delay of the copy in the store.
+    /// Crawl-delay of the copy in the store.
     pub(super) delay: Millis,
 }
 
@@ -68,20 +68,20 @@ pub(super) struct RobotsSnapshot {
 pub(super) struct JobRun {
     pub(super) at: Timestamp,
     pub(super) job: String,
-    /// Number of times that it was handed out, this time included.
+    /// Number of times that the job was handed out, including this one.
     pub(super) receives: u32,
-    /// End of the run; `None` if the job was settled without one.
+    /// End of the run, or `None` if the job was settled without one.
     pub(super) end: Option<JobEnd>,
     pub(super) settled: SettledAs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JobEnd {
-    /// Done, or pointless.
+    /// The job is done, or pointless.
     Done,
     /// The job waits until this instant.
     Waits(Timestamp),
-    /// A port asked to be left alone for so long.
+    /// A port asked to be left alone for this time.
     Throttled(Millis),
     /// The job failed or panicked, and trying again may help.
     Failed,
@@ -92,9 +92,9 @@ pub(super) enum JobEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SettledAs {
     Done,
-    /// Sent as a new message for this instant, and acknowledged.
+    /// The job was sent as a new message for this instant, and acknowledged.
     Deferred(Timestamp),
-    /// Put back until this instant, as one that has failed.
+    /// The job was put back until this instant as one that has failed.
     Retried(Timestamp),
     DeadLetter,
 }
@@ -103,47 +103,47 @@ pub(super) enum SettledAs {
 pub(super) struct QuerySnapshot {
     pub(super) at: Timestamp,
     pub(super) hits: Vec<String>,
-    /// Rows of the pages with these URLs, as they were at that moment.
+    /// Rows of the pages with these URLs at that moment.
     pub(super) rows: Vec<Page>,
-    /// Hosts that were blocked by then.
+    /// Hosts that were blocked at that moment.
     pub(super) blocked: Vec<String>,
 }
 
-/// A delivery of a hub, and what the pages said to it.
+/// A delivery of a hub, and the answer to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeliverySnapshot {
     pub(super) at: Timestamp,
     pub(super) feed: String,
     pub(super) callback: String,
-    /// True if the delivery was signed by the secret of the subscription.
+    /// True if the delivery was signed with the secret of the subscription.
     pub(super) signed: bool,
-    /// The answer: it is taken, it is not believed, or the subscription is unknown.
+    /// The answer: the delivery is accepted, it is not believed, or the subscription is unknown.
     pub(super) answer: HubAnswer,
-    /// The feed was retired before it came.
+    /// True if the feed was retired before the delivery.
     pub(super) is_gone: bool,
-    /// The host of the feed was blocked before it came.
+    /// True if the host of the feed was blocked before the delivery.
     pub(super) is_blocked: bool,
-    /// Nothing goes wrong any more, and the feed may be polled.
+    /// True if faults are switched off, and the feed may be polled.
     pub(super) is_calm: bool,
 }
 
-/// A request of an owner that came to a decision.
+/// A request of an owner, with its decision.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RequestSnapshot {
     pub(super) at: Timestamp,
-    /// When it was first made; tries that failed come between.
+    /// When the request was first made; tries that failed come between.
     pub(super) since: Timestamp,
     pub(super) host: String,
     pub(super) owner: usize,
     pub(super) request: OwnerRequest,
-    /// The decision; `None` if every try failed or came too soon.
+    /// The decision, or `None` if every try failed or came too soon.
     pub(super) outcome: Option<RequestOutcome>,
-    /// When the last challenge of this owner could be found, if ever.
+    /// When a challenge of this owner could last be found, if ever.
     pub(super) published: Option<Timestamp>,
 }
 
 impl RequestSnapshot {
-    /// True if it was granted, wholly or in part.
+    /// Returns true if the request was granted, wholly or in part.
     pub(super) fn is_granted(&self) -> bool {
         matches!(self.outcome, Some(RequestOutcome::Granted | RequestOutcome::ByDnsOnly))
     }
@@ -153,21 +153,21 @@ impl RequestSnapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stop {
     pub(super) host: String,
-    /// True if the host's owner has asked for it, not the operator.
+    /// True if the host's owner requested the stop, false if the operator did.
     pub(super) by_owner: bool,
-    /// When it was first asked for.
+    /// When the stop was first requested.
     pub(super) asked: Timestamp,
-    /// When it was granted, if it was.
+    /// When the stop was granted, if it was.
     pub(super) from: Option<Timestamp>,
-    /// When the owner first asked to lift it, if they did.
+    /// When the owner first requested its end, if ever.
     pub(super) until: Option<Timestamp>,
 }
 
-/// Remains of a host whose owner had it forgotten.
+/// Remains of a host that its owner had forgotten.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Remains {
     pub(super) host: String,
-    /// Records, rows, pages in the index and thumbnails that still name its pages.
+    /// Records, rows, pages in the index and thumbnails that still name pages of the host.
     pub(super) left: Vec<String>,
 }
 
@@ -183,7 +183,7 @@ pub(super) struct RawSnapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SendSnapshot {
     pub(super) at: Timestamp,
-    /// The host key that its visit counts under.
+    /// The host key that the visit counts for.
     pub(super) host: HostKey,
     pub(super) url: String,
 }
@@ -196,9 +196,9 @@ pub(super) struct RemovalSnapshot {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HistorySnapshot {
-    /// Addresses of archives and sitemaps.
+    /// URLs of archives and sitemaps.
     pub(super) documents: BTreeSet<String>,
-    /// Addresses of pages that only these name.
+    /// URLs of pages that only these documents name.
     pub(super) pages: BTreeSet<String>,
 }
 
@@ -211,54 +211,54 @@ pub(super) struct EntrySnapshot {
     pub(super) page: PageId,
 }
 
-/// State of everything once nothing moved any more.
+/// State of the stores at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct End {
     pub(super) at: Timestamp,
     pub(super) pages: Vec<Page>,
     /// Entries that the feeds' rows remember as seen, and those of back catalogues.
     pub(super) entries: Vec<EntrySnapshot>,
-    /// The next steps of backfills that have not ended, as their rows say.
+    /// Next steps of backfills that have not ended, according to their rows.
     pub(super) backfills: Vec<BackfillJob>,
     pub(super) waiting: Vec<Job>,
     /// Jobs that were given up, with their errors.
     pub(super) dead: Vec<(Job, String)>,
-    /// URLs of all that is found after everything was published; `None` if the run had no index.
+    /// URLs of all pages that are found after everything was published, or `None` if the run had no index.
     pub(super) found: Option<Vec<String>>,
-    /// Accepted pages whose records cannot be read, or the thumbnails beside them.
+    /// Accepted pages whose record or thumbnail cannot be read.
     pub(super) unreadable: Vec<String>,
-    /// Pages whose records do not say what their last re-check saw.
+    /// Pages whose records do not show what their last re-check saw.
     pub(super) unrevised: Vec<Page>,
     pub(super) forgotten: Vec<Remains>,
-    /// Hosts that their owners allow again, and that are blocked.
+    /// Hosts that are blocked although their owners allow them again.
     pub(super) not_allowed: Vec<String>,
-    /// All raw pages after everything was published and swept; `None` if the run kept none.
+    /// All raw pages after everything was published and swept, or `None` if the run kept none.
     pub(super) raw: Option<Vec<RawSnapshot>>,
 }
 
-/// Everything that happened.
+/// Record of all events of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     pub(super) calls: Vec<CallSnapshot>,
     /// Runs of jobs in the order in which they were settled.
     pub(super) runs: Vec<JobRun>,
-    /// Pages that were sent to be fetched, in the order of their first time.
+    /// The first job that fetches each page, in order.
     pub(super) sends: Vec<SendSnapshot>,
     pub(super) removals: Vec<RemovalSnapshot>,
-    /// Removals whose runs were done, and when.
+    /// Removals that were done, and when.
     pub(super) removed: Vec<(Timestamp, RemovalJob)>,
-    /// Archives, sitemaps, and their pages.
+    /// URLs of archives, of sitemaps, and of their pages.
     pub(super) history: HistorySnapshot,
     pub(super) queries: Vec<QuerySnapshot>,
     pub(super) deliveries: Vec<DeliverySnapshot>,
     pub(super) requests: Vec<RequestSnapshot>,
-    /// Times in which hosts are left alone.
+    /// Times in which hosts must be left alone.
     pub(super) stops: Vec<Stop>,
     pub(super) end: End,
-    /// Everything in one line each, for people.
+    /// One line for each event, for people.
     pub(super) log: Vec<(Timestamp, String)>,
     pub(super) panics: Vec<String>,
-    /// The run was broken off, since it did not come to rest.
+    /// True if the run was broken off because it did not come to rest.
     pub(super) restless: bool,
 }
 
@@ -267,14 +267,14 @@ impl Trace {
         self.log.push((at, line));
     }
 
-    /// A number that is the same for the same trace.
+    /// Returns a number that is the same for equal traces.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
         format!("{self:?}").hash(&mut hasher);
         hasher.finish()
     }
 
-    /// The last lines of the log.
+    /// Returns the last lines of the log.
     pub fn tail(&self, lines: usize) -> String {
         use fmt::Write as _;
         let from = self.log.len().saturating_sub(lines);

@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::Url;
 
-/// [`Fetch`] of one incarnation of one machine.
+/// The [`Fetch`] port of one life of one machine.
 pub(super) struct MachineWeb {
     pub(super) shared: Arc<Shared>,
     pub(super) faults: Arc<Faults>,
     pub(super) machine: usize,
-    /// Number of calls of a thousand during which the machine ends.
+    /// Of a thousand calls, the number during which the machine dies.
     pub(super) cuts: u64,
 }
 
-/// A call under way. However it ends, its end is recorded.
+/// A call under way. Dropping it records its end.
 struct UnderWay {
     shared: Arc<Shared>,
     number: usize,
@@ -52,7 +52,7 @@ impl MachineWeb {
         };
         let (host, ledger, robots) = match seen {
             Some(seen) => seen,
-            // A URL without a host is no call; the guard's verdict on it is recorded all the same.
+            // A URL without a host is no call, but the decision of the address guard is recorded.
             None => return self.record(None),
         };
         self.record(Some(CallSnapshot {
@@ -70,8 +70,9 @@ impl MachineWeb {
         }))
     }
 
-    /// When the feed that is called was polled last, as its row says. Of a retired one nothing is said: discovery looks
-    /// for its heir, and at its own address, too. A backfill reads a feed once, whenever it was polled.
+    /// Returns when the row says that the called feed was last polled. Returns `None` for a retired feed, since
+    /// discovery looks for its successor, also at the same URL, and for a feed that a backfill reads, which may happen
+    /// at any time.
     async fn polled_at(&self, call: &Call) -> Option<Timestamp> {
         if !self.shared.plan.hubs || call.kind != CallKind::Feed {
             return None;
@@ -96,7 +97,7 @@ impl MachineWeb {
         UnderWay { shared: self.shared.clone(), number, came_to: CallResult::Cut }
     }
 
-    /// Returns the answers of the stores, seen without any faults, and of robots.txt itself at this moment.
+    /// Returns the state of the stores, read without faults, and of robots.txt itself at this moment.
     async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSnapshot, RobotsSnapshot)> {
         let host = address::host_key(url, &self.shared.groups).ok()?;
         let (state, _) = self.shared.hosts.load(&host).await.ok()?;
@@ -135,7 +136,7 @@ impl Fetch for MachineWeb {
             self.shared.hubs.take(&self.shared.world, self.shared.moment(), (&call.url, &post.body), luck);
         }
         if mix(luck ^ 9) % 1_000 < self.cuts {
-            // Somewhere between its start and the moment after its end.
+            // The machine dies somewhere between the start of the call and the moment after its end.
             let until = Millis(mix(luck ^ 10) % (took.0 + 2));
             self.shared.clock.sleep(until.min(took)).await;
             if until > took {

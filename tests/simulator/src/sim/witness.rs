@@ -1,5 +1,5 @@
-//! The worker of a machine, watched: how each run of a job ended and how the worker settled it. The mutations of a
-//! worker's rules are here, too: between the worker and its stages, or between the worker and its queue.
+//! Records how each run of a job ended and how the worker settled it. The mutations of a worker's rules are here, too:
+//! they lie between the worker and its stages, or between the worker and its queue.
 
 use super::Mutation;
 use super::dice::Dice;
@@ -23,19 +23,19 @@ use url::Url;
 /// Percentage of pages that make extraction panic in a run with panics.
 const POISON_PERCENT: u64 = 15;
 
-/// The stages and the queue as a worker sees them while it runs one handful of deliveries.
+/// The stages and the queue, as a worker sees them while it runs one batch of received jobs.
 pub(super) struct Witness<'a> {
     shared: &'a Shared,
     machine: usize,
     program: &'a Program,
     mailbox: Mailbox,
-    /// The jobs that were handed out, each with the id of its chain, and how often each was.
+    /// The jobs that were handed out: receipt, number of times that the job was handed out, and the job.
     deliveries: Vec<(Receipt, u32, Job)>,
     ends: Mutex<Vec<(Job, JobEnd)>>,
 }
 
 impl<'a> Witness<'a> {
-    /// Watches a machine's worker with these deliveries.
+    /// Observes a machine's worker as it runs these received jobs.
     pub(super) fn new(
         shared: &'a Shared,
         (machine, program): (usize, &'a Program),
@@ -59,13 +59,13 @@ impl<'a> Witness<'a> {
         self.shared.plan.mutation == Some(mutation)
     }
 
-    /// A page of which extraction panics as long as not all is well.
+    /// Returns true if extraction panics on this page, which it does until faults are switched off.
     fn is_poison(&self, page: &ExtractJob) -> bool {
         let shared = self.shared;
         shared.plan.panics && !shared.is_calm() && Dice::new(shared.plan.seed, &page.url).percent(POISON_PERCENT)
     }
 
-    /// Runs a stage. A panic that nobody planned is written down as well as counted as a failure.
+    /// Runs a stage. An unplanned panic is recorded, and also counted as a failure.
     async fn watched<T>(&self, work: impl Future<Output = T> + Send) -> T {
         match AssertUnwindSafe(work).catch_unwind().await {
             Ok(done) => done,
@@ -113,7 +113,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// Has the next step of a backfill follow at once, unless something is in its way.
+    /// Makes the next step of a backfill due at once, unless something prevents it.
     async fn unpace(&self, done: &BackfillJob) {
         let due = self.shared.clock.now();
         let Ok(Some((Source::Backfill(row), seen))) = self.shared.sources.get(&done.backfill).await else { return };
@@ -129,7 +129,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// Returns the outcome as the worker is told it.
+    /// Returns the outcome that the worker sees.
     fn mutated(&self, outcome: Result<Verdict, StageError>) -> Result<Verdict, StageError> {
         let is_throttled = matches!(outcome, Err(StageError::Port(PortError::Throttled { .. })));
         if is_throttled && self.has(Mutation::ThrottlingCounts) {
@@ -221,7 +221,6 @@ impl Settlement for Witness<'_> {
     }
 }
 
-/// Panics without a word on the standard error of the test.
 fn panic_quietly() -> ! {
     std::panic::resume_unwind(Box::new("a page that is too much, by plan"))
 }

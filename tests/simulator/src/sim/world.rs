@@ -1,4 +1,4 @@
-//! A small web, made of a seed: hosts with feeds, pages, robots.txt files, and bad times.
+//! A small web that follows from a seed: hosts with feeds, pages, robots.txt files, and bad times.
 
 use super::dice::Dice;
 use super::outsiders::{History, Hub, Owner};
@@ -11,23 +11,23 @@ use url::Url;
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) hosts: Vec<Host>,
-    /// Answers by URL, but for robots.txt.
+    /// Answers by URL, except robots.txt.
     pub(super) routes: BTreeMap<String, Route>,
     /// robots.txt by `scheme://name`.
     pub(super) robots: BTreeMap<String, Vec<(Moment, RobotsAnswer)>>,
     /// Texts of robots.txt files.
     pub(super) texts: Vec<RobotsText>,
-    /// Sites and feeds that somebody names at the start.
+    /// Sites and feeds that somebody names.
     pub(super) named: Vec<Named>,
-    /// Hubs, in a run with some.
+    /// Hubs, in a run that has them.
     pub(super) hubs: Vec<Hub>,
-    /// Owners of sites, in a run with some.
+    /// Owners of sites, in a run that has them.
     pub(super) owners: Vec<Owner>,
-    /// Back catalogues, in a run with some.
+    /// Back catalogues, in a run that has them.
     pub(super) history: History,
 }
 
-/// Something that somebody names, and when.
+/// A site or feed that somebody names, and when.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) url: String,
@@ -37,14 +37,14 @@ pub(super) struct Named {
 
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    /// Host names below it, the key itself first.
+    /// Host names below the host key, the key itself first.
     pub(super) names: Vec<String>,
     pub(super) bad_times: Vec<BadTime>,
-    /// Percentage of answers that take as long as a call may.
+    /// Percentage of answers that take as long as a call may take.
     pub(super) slow: u64,
 }
 
-/// Answer of robots.txt in some time.
+/// Answer of robots.txt during some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RobotsAnswer {
     Text(usize),
@@ -52,7 +52,7 @@ pub(super) enum RobotsAnswer {
     Redirect(String),
 }
 
-/// A text of robots.txt, and what it means.
+/// Text of a robots.txt file, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RobotsText {
     pub(super) body: String,
@@ -66,7 +66,7 @@ pub(super) enum Route {
     Home {
         feeds: Vec<String>,
     },
-    /// `older` is the address of an archive with earlier entries.
+    /// A feed; `older` is the URL of an archive with earlier entries.
     Feed {
         entries: Vec<Entry>,
         gone_from: Option<Moment>,
@@ -94,27 +94,27 @@ pub(super) struct Entry {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
-    /// Decides its title and text.
+    /// Determines the title and text.
     pub(super) number: u64,
     pub(super) short: bool,
     pub(super) image: Option<String>,
     pub(super) canonical: Option<String>,
     pub(super) noindex_from: Option<Moment>,
-    /// By a header instead of a tag.
+    /// True if a header says noindex, instead of a tag.
     pub(super) noindex_by_header: bool,
     pub(super) gone_from: Option<(Moment, u16)>,
-    /// From then on it says something more.
+    /// From this moment on the page has an additional word.
     pub(super) revised_from: Option<Moment>,
 }
 
 /// A path that some robots.txt files forbid.
 const PRIVATE: &str = "/private/";
-/// Another one.
+/// Another path that some robots.txt files forbid.
 const DRAFTS: &str = "/drafts/";
-/// Addresses that must never be called.
+/// URLs that must never be called.
 const REFUSED: [&str; 3] = ["http://127.0.0.1/admin", "http://10.1.2.3/", "http://169.254.169.254/latest/meta-data"];
 
-/// Makes a web. In a `steady` one, what a URL answers does not depend on the time, and nothing fails.
+/// Makes a web. In a `steady` web, the answer of a URL does not depend on the time, and nothing fails.
 pub(super) fn make(seed: u64, steady: bool) -> World {
     let mut maker = Maker { dice: Dice::new(seed, "world"), steady, pages: 0, world: World::empty() };
     maker.texts();
@@ -202,7 +202,7 @@ impl Maker {
             0..=59 => text,
             60..=79 => RobotsAnswer::Status(404),
             80..=89 => {
-                // To another place of its own, or to the host before it.
+                // The redirect leads to another URL of the same host, or to the host before it.
                 let at = if n > 0 && self.dice.percent(50) { format!("h{}.example", n - 1) } else { name.to_owned() };
                 let to = moved_robots(&at);
                 self.world.routes.insert(to.clone(), Route::Robots(1));
@@ -256,19 +256,20 @@ impl Maker {
         let home = format!("https://{name}/");
         let at = if self.dice.percent(70) { 0 } else { self.dice.between(0, 2 * HOUR) };
         match self.dice.between(0, 9) {
-            // By the home page, or at one of the usual addresses.
+            // The home page names the feeds.
             0..=3 => {
                 self.world.named.push(Named { url: home.clone(), is_feed: false, at });
                 self.world.routes.insert(home, Route::Home { feeds });
             }
             4 => {
+                // The home page names no feed, but a usual URL redirects to one.
                 self.world.named.push(Named { url: home.clone(), is_feed: false, at });
                 let to = feeds.first().cloned().unwrap_or_default();
                 self.world.routes.insert(home, Route::Home { feeds: vec![] });
                 self.world.routes.insert(format!("https://{name}/feed"), Route::Redirect { to, status: 302 });
             }
             5 if n > 0 => {
-                // By the home page of another host.
+                // The page of another host names the feeds.
                 let other = format!("https://h{}.example/elsewhere", n - 1);
                 self.world.named.push(Named { url: other.clone(), is_feed: false, at });
                 self.world.routes.insert(other, Route::Home { feeds });
@@ -299,7 +300,7 @@ impl Maker {
         Route::Feed { entries, gone_from, hub: None, older: None }
     }
 
-    /// Makes a page with all that leads to it, and says which link a feed has.
+    /// Makes a page and all URLs that lead to it; returns the URL that a feed lists.
     pub(super) fn page(&mut self, name: &str, n: usize) -> String {
         self.pages += 1;
         let number = self.pages;
@@ -309,7 +310,7 @@ impl Maker {
             _ => "/posts/",
         };
         let url = format!("https://{name}{folder}{number}");
-        // Not by the dice, so that all else stays as it is.
+        // The revision does not use `dice`, so that everything else in the run stays the same.
         let revised_from = (!self.steady && number.is_multiple_of(3)).then_some(number * 37 % 12 * HOUR + MINUTE);
         let image = Some(self.image(name, n, number));
         let mut page = Page { number, image, revised_from, ..Page::default() };
@@ -320,7 +321,7 @@ impl Maker {
                 self.world.routes.insert(link.clone(), Route::Redirect { to: url.clone(), status: 301 });
             }
             10..=17 => {
-                // Over another host key.
+                // The link is a redirect on another host key.
                 let other = self.dice.between(0, self.world.hosts.len() as u64 - 1);
                 link = format!("https://h{other}.example/go/{number}");
                 self.world.routes.insert(link.clone(), Route::Redirect { to: url.clone(), status: 302 });
@@ -332,7 +333,7 @@ impl Maker {
             }
             21..=23 => return format!("https://{name}/missing/{number}"),
             24..=33 => {
-                // The page has two addresses, of which it calls one the right one.
+                // The page has two URLs, and names one of them as canonical.
                 let twin = format!("https://{name}{folder}{number}-print");
                 page.canonical = Some(url.clone());
                 self.world.routes.insert(twin.clone(), Route::Page(page.clone()));
@@ -360,7 +361,7 @@ impl Maker {
             1 => return format!("{}.png", REFUSED[1]),
             _ => format!("https://{name}"),
         };
-        // Some pages share one.
+        // Some pages share an image.
         let url = format!("{at}/img/{}.png", if self.dice.percent(20) { 0 } else { number });
         self.world.routes.insert(url.clone(), Route::Image);
         url
@@ -381,7 +382,7 @@ impl World {
         }
     }
 
-    /// The file by which an owner proves that a site is theirs.
+    /// Returns the content of the file that proves an owner's claim.
     pub(super) fn proof(&self, url: &Url, now: Moment) -> Option<String> {
         let host = url.host_str()?;
         let is_file = ownership::file_url(host, "https").is_some_and(|file| file == *url);
@@ -389,7 +390,8 @@ impl World {
         Some(owner.challenge.to_string())
     }
 
-    /// The home page of a site whose owner publishes a challenge there.
+    /// Returns the challenge on the home page of a site, and the feeds of that page, if the owner publishes the
+    /// challenge there.
     pub(super) fn proving_home(&self, url: &Url, now: Moment) -> Option<(String, &[String])> {
         let host = url.host_str().filter(|_| url.path() == "/")?;
         let owner = self.owners.iter().find(|owner| owner.publishes(host, Way::Meta, now))?;
@@ -400,7 +402,7 @@ impl World {
         Some((format!("<meta name=\"{}\" content=\"{}\">", ownership::META, owner.challenge), feeds))
     }
 
-    /// The status of a hub's answer to a request; `None` if no hub is there.
+    /// Returns the status of a hub's answer to a request, or `None` if there is no hub at this URL.
     pub(super) fn hub_status(&self, url: &str, now: Moment) -> Option<u16> {
         let hub = self.hubs.iter().find(|hub| hub.url == url)?;
         Some(if hub.gone_from.is_some_and(|from| from <= now) { 404 } else { 202 })

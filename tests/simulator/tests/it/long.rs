@@ -1,4 +1,4 @@
-//! A month of politeness, judged call by call; and that the judge notices when a rule is taken out.
+//! A month of politeness, judged call by call, and proofs that the judge notices when a rule is taken out.
 
 use curlew_model::Millis;
 use curlew_simulator::long::{LongRun, Report, Rule, run};
@@ -9,7 +9,7 @@ fn a_month_of_five_hundred_hosts_is_simulated_without_a_violation() {
     eprintln!("{report:#?}");
     assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
     assert!(report.hosts >= 500 && report.feeds > 600, "{report:#?}");
-    assert!(report.polls > report.feeds as u64 * 80, "three a day, but for those in trouble");
+    assert!(report.polls > report.feeds as u64 * 80, "three polls a day, except where hosts are in trouble");
     assert!(report.pages > 2_000 && report.excused > 0);
     for reason in ["forbidden", "too_many_requests", "server_error", "network"] {
         assert!(report.holds.contains_key(reason), "{reason}: {report:#?}");
@@ -23,7 +23,8 @@ fn a_month_of_intervals_that_follow_the_feeds_is_simulated_with_fewer_polls() {
     for report in [&slots, &adaptive] {
         assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
     }
-    // Without dates nothing is known of a feed until its second arrival, which a month seldom brings for half of them.
+    // A feed without dates has no known interval before its second new entry, which a month seldom brings for half of
+    // them.
     assert!(adaptive.polls * 20 < slots.polls * 19, "{} polls instead of {}", adaptive.polls, slots.polls);
     eprintln!(
         "{} polls instead of {}; mean age {} ms, {} ms",
@@ -48,7 +49,7 @@ fn with_all_rules_the_small_run_is_simulated_without_a_violation() {
     assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
 }
 
-/// With so little time on a host that visits use it up.
+/// The time on a host is so short that visits use it up.
 #[test]
 fn the_time_on_a_host_is_simulated_to_be_kept_within_any_window_and_its_loss_is_noticed() {
     let brief = LongRun { hour: Millis::from_mins(3), ..LongRun::new(3, 60, 6) };

@@ -1,11 +1,12 @@
-//! The simulator over many seeds. `CURLEW_SIM_SEEDS=n` runs more of them, `CURLEW_SIM_SEED=n` one with its trace.
+//! Runs the simulator over many seeds. `CURLEW_SIM_SEEDS=n` sets their number; `CURLEW_SIM_SEED=n` runs one seed and
+//! prints its trace.
 
 use curlew_simulator::sim::{Mutation, Scenario, Violation, invariants, run};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Seeds that every test run tries; the nightly command tries ten times as many.
+/// Number of seeds that every test run tries; the nightly run tries ten times as many.
 const SEEDS: u64 = 500;
 const TAIL: usize = 60;
 
@@ -17,14 +18,14 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// The first failure that is wanted of many runs, on all processors.
+/// Runs many plans on all cores, and returns the first failure that `is_wanted` accepts.
 fn first_failure(
     seeds: impl Fn(u64) -> Option<Scenario> + Sync,
     count: u64,
     is_wanted: impl Fn(&Violation) -> bool + Sync,
 ) -> Option<(Scenario, Violation)> {
     let (next, found) = (AtomicU64::new(0), AtomicBool::new(false));
-    // All seeds below the first that fails are begun before it, and each that was begun is run to its end.
+    // All seeds below the first one that fails are started before it, and each seed that was started runs to its end.
     let failures = Mutex::new(BTreeMap::new());
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     std::thread::scope(|scope| {
@@ -65,11 +66,11 @@ fn seeds_hold() {
     }
 }
 
-/// Seeds that once found a fault, with what it was.
+/// Seeds that once found a fault, and the fault.
 const REGRESSIONS: [(u64, &str); 3] = [
-    (1, "the Crawl-delay of another origin of the same host key began one call too late"),
+    (1, "the Crawl-delay of another origin of the same host key took effect one call too late"),
     (396, "a visit went on although another one, whose lease was lost, had written a hold meanwhile"),
-    (3, "polls of a host whose robots.txt cannot be had went round for ever, uncounted"),
+    (3, "polls of a host whose robots.txt cannot be fetched were repeated for ever, and not counted"),
 ];
 
 #[test]
@@ -103,10 +104,11 @@ fn running_twice_is_running_once() {
     }
 }
 
-/// Within so many seeds a mutation has to be noticed; the run ends at the first that does, which is an early one.
+/// A mutation has to be noticed within this number of seeds. The run ends at the first seed that notices it, usually an
+/// early one.
 const MUTANT_SEEDS: u64 = 2_000;
 
-/// Expects that a mutation is noticed among the seeds that concern it.
+/// Asserts that a mutation is noticed among the seeds that concern it.
 fn noticed_in(concerns: fn(&Scenario) -> bool, mutation: Mutation, invariant: &str) {
     noticed_of(|seed| Some(Scenario::of(seed)).filter(concerns), mutation, invariant);
 }
@@ -179,7 +181,8 @@ fn without_a_rule_of_back_catalogues_the_simulator_fails() {
     ] {
         noticed_in(|plan| plan.history, mutation, invariant);
     }
-    // Failing ports multiply what waits for a busy host, and that is noticed, too.
+    // This run has no failing ports: they would multiply the jobs of a busy host, which another invariant would notice
+    // first.
     let well = |seed| Scenario { faults: false, duplicates: false, ..Scenario::of(seed) };
     noticed_of(|seed| Some(well(seed)).filter(|plan| plan.history), Mutation::HistoryUnpaced, "17");
 }

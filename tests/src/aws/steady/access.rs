@@ -1,4 +1,4 @@
-//! Small helpers of the services in memory.
+//! Small helpers of the in-memory services.
 
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,6 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the elements of a list in a request.
 pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

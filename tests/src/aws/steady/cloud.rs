@@ -1,4 +1,4 @@
-//! Tables, queues and objects in memory, and the door through which one function calls them.
+//! Tables, queues and objects in memory, and the endpoint through which a function calls them.
 
 use super::access::lock;
 use super::mappings::MemoryMappings;
@@ -27,7 +27,7 @@ pub(super) struct Cloud {
 }
 
 impl Cloud {
-    /// Answers a call, and bills it.
+    /// Answers a call and bills it.
     fn answer(&self, call: &Call, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
         let body = request.body();
         match call.service {
@@ -57,7 +57,7 @@ impl Cloud {
     }
 }
 
-/// The way of one execution environment to the services.
+/// The endpoint of one execution environment.
 #[derive(Debug)]
 pub(super) struct Entrance {
     pub(super) cloud: Arc<Cloud>,

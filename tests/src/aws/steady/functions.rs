@@ -1,4 +1,4 @@
-//! Functions: their execution environments, the time of their invocations, and the bill for it.
+//! Functions: their execution environments, the duration of their invocations, and the bill.
 
 use super::access::{list, lock};
 use super::clock::{START, now};
@@ -20,18 +20,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Time from the start of a process to its first invocation, which is billed.
+/// Billed time from the start of a process to its first invocation.
 const INIT: Duration = Duration::from_millis(40);
-/// Time after which an idle environment is given up.
+/// Time after which an idle environment is shut down.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// Lines and bytes that functions have logged since they were last taken. Global, as the log itself.
+/// Number of lines and bytes that functions have logged since the counters were last read. They are global, like the
+/// log itself.
 static LINES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// Names of the metrics that functions have written since they were last taken.
+/// Names of the metrics that functions have written since the set was last read.
 static METRICS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Counts log lines.
 pub(super) fn logged(bytes: &[u8]) {
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
     LINES.fetch_add(lines, Ordering::Relaxed);
@@ -43,12 +43,12 @@ pub(super) fn take_logged() -> (u64, u64) {
     (LINES.swap(0, Ordering::Relaxed), BYTES.swap(0, Ordering::Relaxed))
 }
 
-/// Returns the number of metrics that functions have written since the last call; each is billed for the hour.
+/// Returns the number of metrics that functions have written since the last call. Each is billed by the hour.
 pub(super) fn take_metrics() -> usize {
     std::mem::take(&mut *lock(&METRICS)).len()
 }
 
-/// Notes the metrics of log lines in CloudWatch's embedded metric format.
+/// Records the metrics of log lines in CloudWatch's embedded metric format.
 fn note_metrics(lines: &[u8]) {
     for line in lines.split(|byte| *byte == b'\n') {
         let line: Value = serde_json::from_slice(line).unwrap_or_default();
@@ -74,7 +74,6 @@ pub(super) struct Process {
 }
 
 impl DeployedFunction {
-    /// Runs an invocation and bills it.
     pub(super) async fn invoke(&self, event: Value, messages: usize) -> Value {
         let idle = {
             let mut idle = lock(&self.idle);

@@ -1,4 +1,4 @@
-//! The pasts of feeds: rates with a heavy tail, and the times of the last entries, from which the program learns how
+//! The pasts of feeds: heavy-tailed rates of news, and the times of the last entries, from which the program learns how
 //! often to poll.
 
 use super::clock::START;
@@ -9,28 +9,29 @@ use curlew_policy::rules::Rules;
 
 /// Time between two polls of a feed without a history.
 pub(super) const CYCLE: Millis = Millis::from_hours(8);
-/// Cycles of a month.
+/// Number of cycles in a month.
 const CYCLES_A_MONTH: f64 = 90.0;
 /// Number of entries that a feed lists.
 pub(super) const ENTRIES: usize = 20;
-/// Standard deviation of the logarithm of a feed's rate of news: one feed in ten has half of them.
+/// Standard deviation of the logarithm of a feed's rate of news. With this value a tenth of the feeds have half of the
+/// news.
 const TAIL: f64 = 1.5;
-/// Maximum time between two entries: some feeds have ended.
+/// Maximum time between two entries; it lets some feeds end.
 const LONGEST_GAP: Millis = Millis::from_hours(24 * 365);
 
-/// Load that is simulated.
+/// The load to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Number of feeds.
     pub feeds: u64,
-    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that
-    /// is.
+    /// True if feeds are polled as often as they have news, as in a deployed stack; false if each is polled three times
+    /// a day.
     pub adaptive: bool,
-    /// New pages of all feeds in thirty days.
+    /// Number of new pages of all feeds in thirty days.
     pub pages: f64,
-    /// Minutes of each measured window.
+    /// Number of minutes of each measured window.
     pub minutes: u64,
-    /// Seed of everything that is drawn.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -39,9 +40,9 @@ pub struct Load {
 pub(super) struct History {
     /// The feed's number.
     pub(super) number: u64,
-    /// News in a cycle, on average.
+    /// Mean number of new entries in a cycle.
     pub(super) rate: f64,
-    /// Times at which its last entries were published, the oldest first.
+    /// Times at which the last entries were published, the oldest first.
     pub(super) published: Vec<Timestamp>,
 }
 
@@ -55,8 +56,9 @@ impl History {
         (0..).zip(rates).map(|(number, rate)| History::with_rate(number, wanted * rate / mean, &mut dice)).collect()
     }
 
-    /// Scales the rates of the feeds that are polled in the first minutes of a cycle, so that all feeds, for which these
-    /// stand, have the pages that are meant: by chance too few or too many of the busiest are among them.
+    /// Scales the rates of the feeds that are polled in the first minutes of a cycle. These feeds stand for all, and by
+    /// chance they include too few or too many of the busiest ones; after scaling they have the intended number of
+    /// pages.
     pub(super) fn weigh(sample: &mut [History], load: &Load, rules: &Rules, minutes: u64) {
         let stands_for = |history: &History| {
             let polled = u64::from(times_a_cycle(history.interval(rules), rules)) * minutes;
@@ -78,21 +80,21 @@ impl History {
         History { number, rate, published }
     }
 
-    /// Returns the shortest interval at which the program polls it: a silence makes it longer.
+    /// Returns the shortest interval at which the program polls this feed. Without news the interval grows.
     pub(super) fn interval(&self, rules: &Rules) -> Millis {
         let habit = Habit { news_at: None, ..start(self.published.iter().copied(), START) };
         rules.adaptive.then(|| estimate(&habit, rules, START)).flatten().unwrap_or(rules.poll_interval)
     }
 }
 
-/// Draws the time to the next entry of a feed with this many in a cycle.
+/// Draws the time to the next entry of a feed that has `rate` entries in a cycle.
 pub(super) fn gap(rate: f64, dice: &mut Random) -> Millis {
     let cycles = -dice.unit().ln() / rate.max(f64::MIN_POSITIVE);
     Millis((cycles * CYCLE.0 as f64) as u64).min(LONGEST_GAP)
 }
 
 impl Random {
-    /// Returns a number from zero to one, without zero.
+    /// Returns a number above zero and up to one.
     pub(super) fn unit(&mut self) -> f64 {
         (self.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64
     }
@@ -102,7 +104,7 @@ impl Random {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Draws from a Poisson distribution (Knuth's way, for small means).
+    /// Draws from a Poisson distribution (Knuth's method, for small means).
     pub(super) fn poisson(&mut self, mean: f64) -> u64 {
         let (limit, mut product, mut count) = ((-mean.min(500.0)).exp(), self.unit(), 0);
         while product > limit {
@@ -126,8 +128,8 @@ mod tests {
         let rules = Rules::default();
         let polled =
             |hours| histories.iter().filter(|history| history.interval(&rules) == Millis::from_hours(hours)).count();
-        assert!(polled(24) > histories.len() / 2, "most feeds have news less than every other day: {}", polled(24));
-        assert!((20..2_000).contains(&polled(1)), "few are polled each hour: {}", polled(1));
+        assert!(polled(24) > histories.len() / 2, "most feeds have news less than every second day: {}", polled(24));
+        assert!((20..2_000).contains(&polled(1)), "few feeds are polled each hour: {}", polled(1));
         let thrice = Rules { adaptive: false, ..rules };
         assert!(histories.iter().all(|history| history.interval(&thrice) == CYCLE));
     }

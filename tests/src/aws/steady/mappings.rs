@@ -1,5 +1,5 @@
-//! The event source mappings of a stack: on or off, and the two operations of Lambda's API by which dispatch asks and
-//! switches them. Both are free of charge.
+//! The event source mappings of a stack, which are on or off, and the two operations of Lambda's API with which
+//! dispatch reads and switches them. Both are free of charge.
 
 use super::access::lock;
 use super::clock::now;
@@ -11,16 +11,16 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Beginning of the path of a mapping; its id follows.
+/// Beginning of the path of a mapping; the mapping's id follows.
 const PATH: &str = "/2015-03-31/event-source-mappings/";
-/// Time that it takes a mapping to be on or off (Lambda's API reference: up to a minute).
+/// Time that a mapping takes to switch on or off (Lambda's API reference: up to a minute).
 const SWITCHING: Duration = Duration::from_secs(60);
 
 /// All mappings, by their ids.
 #[derive(Debug, Default)]
 pub(super) struct MemoryMappings(Mutex<BTreeMap<String, Arc<MappingSwitch>>>);
 
-/// Whether a mapping asks its queue.
+/// The switch that decides whether a mapping polls its queue.
 #[derive(Debug)]
 pub(super) struct MappingSwitch {
     state: Mutex<SwitchState>,
@@ -35,7 +35,7 @@ struct SwitchState {
 }
 
 impl MemoryMappings {
-    /// Returns the mapping with an id. A new one is on.
+    /// Returns the mapping with this id. A new mapping is on.
     pub(super) fn of(&self, id: &str) -> Arc<MappingSwitch> {
         let new = || {
             let state = SwitchState { is_on: true, since: Instant::now() - SWITCHING, changed_at: now() };
@@ -55,7 +55,7 @@ impl MemoryMappings {
             if mapping.is_changing() {
                 return (400, json!({"Type": "User", "Message": "The mapping is being changed."}));
             }
-            mapping.switch(body["Enabled"].as_bool().expect("only that is changed"));
+            mapping.switch(body["Enabled"].as_bool().expect("only `Enabled` is ever changed"));
         }
         let state = *lock(&mapping.state);
         let name = match (state.is_on, mapping.is_changing()) {
@@ -70,7 +70,7 @@ impl MemoryMappings {
 }
 
 impl MappingSwitch {
-    /// Switches it on or off, which takes its time.
+    /// Switches the mapping on or off, which takes [`SWITCHING`].
     pub(super) fn switch(&self, is_on: bool) {
         let mut state = lock(&self.state);
         if state.is_on != is_on {
@@ -83,7 +83,7 @@ impl MappingSwitch {
         lock(&self.state).since.elapsed() < SWITCHING
     }
 
-    /// Waits until it asks its queue.
+    /// Waits until the mapping polls its queue.
     pub(super) async fn until_on(&self) {
         loop {
             let SwitchState { is_on, since, .. } = *lock(&self.state);

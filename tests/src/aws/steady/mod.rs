@@ -1,21 +1,21 @@
-//! Everyday use in simulated time: the real functions over services in memory, which bill as AWS does, and a web whose
-//! answers take their time. Nothing waits for a real clock, so a day takes minutes, and two machines agree.
+//! Everyday use in simulated time: the real functions over in-memory services that bill as AWS does, and a web whose
+//! answers take time. Nothing waits for a real clock, so a day takes minutes, and two machines give the same result.
 //!
 //! | file | job |
 //! |---|---|
-//! | `cloud.rs` | tables, queues and objects in memory, and the door through which one function calls them |
+//! | `cloud.rs` | tables, queues and objects in memory, and the endpoint through which a function calls them |
 //! | `tables.rs` | the operations of DynamoDB that Curlew uses |
-//! | `objects.rs` | those of S3 |
-//! | `queues.rs` | those of SQS |
-//! | `mappings.rs` | whether mappings are on, and the API by which dispatch switches them |
+//! | `objects.rs` | the operations of S3 that Curlew uses |
+//! | `queues.rs` | the operations of SQS that Curlew uses |
+//! | `mappings.rs` | the switches of mappings, and the API with which dispatch switches them |
 //! | `pollers.rs` | the pollers that receive for a mapping |
-//! | `functions.rs` | execution environments, their time and their bill |
-//! | `processor.rs` | what work costs in processor time, and how long it takes on a share of a core |
-//! | `history.rs` | how often feeds had news before |
+//! | `functions.rs` | execution environments, the duration of invocations, and the bill |
+//! | `processor.rs` | the processor time of each kind of work, and how long that takes on a share of a core |
+//! | `history.rs` | how often feeds had news before the run |
 //! | `sites.rs` | the web: feeds with news, pages, latency |
-//! | `template.rs` | memory, timeouts, batches and windows, as the template has them |
+//! | `template.rs` | memory, timeouts, batches and windows, read from the template |
 //! | `clock.rs` | the simulated time |
-//! | `run.rs` | the days that are simulated |
+//! | `run.rs` | the simulated days |
 
 mod access;
 mod clock;

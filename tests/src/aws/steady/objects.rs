@@ -14,7 +14,6 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Answers a request.
     pub(super) fn call(&mut self, operation: &str, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
         let headers = request.headers();
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

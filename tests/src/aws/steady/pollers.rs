@@ -1,8 +1,8 @@
 //! The pollers of an event source mapping.
 //!
-//! A mapping has five pollers (Lambda's guide, scaling of SQS mappings). Each asks with long polls and gathers a batch
-//! of its own, until the batch is full or its window is over. Those of a mapping that is off do not ask. This is a
-//! **model**: what AWS does here nobody outside can see.
+//! A mapping has five pollers (Lambda's guide, scaling of SQS mappings). Each uses long polls and gathers a batch of
+//! its own, until the batch is full or its window is over. The pollers of a mapping that is off do not poll. This is a
+//! **model**: nobody outside AWS can see what AWS does here.
 
 use super::access::list;
 use super::cloud::Cloud;
@@ -27,9 +27,10 @@ use tokio::time::Instant;
 const POLLERS: usize = 5;
 /// Length of a long poll.
 const LONG_POLL: Duration = Duration::from_secs(20);
-/// Maximum number of bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
+/// Maximum number of bytes of all messages of an invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
 const PAYLOAD: usize = 6_000_000;
-/// Time after which a message that a function reported as failed comes again, if the function did not say when.
+/// Time after which a message that a function reported as failed becomes visible again, if the function did not set
+/// one.
 const VISIBILITY: Duration = Duration::from_secs(5_700);
 
 /// The mapping of a queue to its function.
@@ -44,7 +45,6 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Begins to poll.
     pub(super) fn start(self) {
         let free = Arc::new(Semaphore::new(self.size.at_once));
         for _ in 0..POLLERS {
@@ -65,13 +65,13 @@ impl Mapping {
         }
     }
 
-    /// Gathers a batch, as its records; those that did not fit stay in `held`.
+    /// Gathers a batch of records; messages that did not fit stay in `held`.
     async fn gather(&self, held: &mut Vec<Value>) -> Vec<Value> {
         let mut batch = std::mem::take(held);
         let mut bytes: usize = batch.iter().map(length).sum();
         let mut began = (!batch.is_empty()).then(Instant::now);
         while batch.len() < self.size.batch && held.is_empty() {
-            // A batch that has begun is gathered and handed over.
+            // A batch that was begun is gathered and handed over even if the mapping is switched off.
             if batch.is_empty() {
                 self.switch.until_on().await;
             }
@@ -119,7 +119,7 @@ impl Mapping {
     }
 }
 
-/// Returns a message as Lambda hands it to a function. Its id is its handle.
+/// Converts a message to the record that Lambda passes to a function. The message's handle serves as its id.
 fn record(handle: &str, message: &Message) -> Value {
     json!({
         "messageId": handle,

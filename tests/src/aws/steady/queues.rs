@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Maximum number of messages of one receive, and of one deletion.
+/// Maximum number of messages of a receive and of a deletion.
 pub(super) const RECEIVE: usize = 10;
-/// Maximum number of messages of a receive that had to wait for them: what arrives together goes to several of those
-/// who wait, since a queue is on several servers.
+/// Maximum number of messages of a receive that had to wait for them. A queue is spread over several servers, so
+/// messages that arrive together go to several waiting receivers.
 const RECEIVE_AT_ARRIVAL: usize = 5;
 
 /// A message.
@@ -19,7 +19,7 @@ const RECEIVE_AT_ARRIVAL: usize = 5;
 pub(super) struct Message {
     id: u64,
     pub(super) body: String,
-    /// As SQS gives them.
+    /// Attributes in the form of SQS.
     pub(super) attributes: Value,
     pub(super) receives: u32,
 }
@@ -44,12 +44,10 @@ struct QueueState {
 pub(super) struct Queues(Mutex<BTreeMap<String, Arc<MemoryQueue>>>);
 
 impl Queues {
-    /// Returns the queue of a name.
     pub(super) fn named(&self, name: &str) -> Arc<MemoryQueue> {
         Arc::clone(lock(&self.0).entry(name.to_owned()).or_default())
     }
 
-    /// Answers a request of a function.
     pub(super) fn call(&self, operation: &str, request: &Value) -> Value {
         let address = request["QueueUrl"].as_str().or_else(|| request["QueueName"].as_str()).unwrap_or_default();
         let queue = self.named(address.rsplit('/').next().unwrap_or_default());
@@ -115,7 +113,7 @@ impl MemoryQueue {
         });
     }
 
-    /// Hands out a message that is in flight again.
+    /// Makes a message that is in flight visible again after `delay`.
     pub(super) fn again(self: &Arc<Self>, handle: &str, delay: Duration) {
         let message = lock(&self.state).in_flight.remove(handle);
         if let Some(message) = message {
@@ -123,7 +121,7 @@ impl MemoryQueue {
         }
     }
 
-    /// Returns its approximate counts, which are exact here.
+    /// Returns the approximate counts, which are exact here.
     fn attributes(&self) -> Value {
         let state = lock(&self.state);
         json!({"Attributes": {
@@ -133,7 +131,7 @@ impl MemoryQueue {
         }})
     }
 
-    /// Drops everything that is there.
+    /// Drops all available messages.
     pub(super) fn clear(&self) {
         lock(&self.state).ready.clear();
     }
@@ -144,7 +142,7 @@ impl MemoryQueue {
         state.ready.len() + state.in_flight.len()
     }
 
-    /// Receives messages, with their handles; waits for some if there are none.
+    /// Receives messages with their handles; waits if there are none.
     pub(super) async fn receive(&self, most: usize, wait: Duration) -> Vec<(String, Message)> {
         let mut most = most.min(RECEIVE);
         let waits_until = Instant::now() + wait;
@@ -161,7 +159,6 @@ impl MemoryQueue {
         }
     }
 
-    /// Deletes a message that is in flight.
     pub(super) fn delete(&self, handle: &str) {
         lock(&self.state).in_flight.remove(handle);
     }

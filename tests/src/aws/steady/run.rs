@@ -1,5 +1,5 @@
-//! The days that are simulated: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds
-//! whose minutes these are. Three of them are these feeds' day.
+//! The simulated days: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds whose
+//! slots lie in these minutes. Three windows are a day of these feeds.
 
 use super::access::lock;
 use super::clock::{START, began, now, start};
@@ -27,37 +27,38 @@ use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use url::Url;
 
-/// The stack, and its bucket.
+/// Name of the stack, and its bucket.
 const STACK: &str = "curlew";
 const BUCKET: &str = "curlew-data";
-/// The functions, and those with a queue.
+/// Names of the functions, and of those with a queue.
 const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample"];
 const QUEUES: [&str; 5] = ["discover", "poll", "fetch", "extract", "remove"];
-/// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow
-/// old at once; and those that are measured: a day.
+/// Number of cycles that warm up the stack, and of measured ones (a day). In each warm-up cycle a third of the feeds is
+/// added and polled once, so that their copies of robots.txt do not all expire at the same time.
 const WARM: u64 = 3;
 const MEASURED: u64 = 3;
-/// Cycles between both, in which copies of robots.txt and rows of hosts become as old as they usually are.
+/// Number of cycles between warm-up and measurement, in which copies of robots.txt and rows of hosts reach their usual
+/// age.
 const SETTLING: u64 = 1;
-/// Time before a cycle at which its feeds are prepared for it, which takes some minutes.
+/// Time before a cycle at which its feeds are prepared, which takes some minutes.
 const PREPARED_BEFORE: Duration = Duration::from_secs(1_800);
-/// Minutes before a measured window in which everything gets under way.
+/// Minutes before a measured window in which all work gets under way.
 const LEAD: u64 = 10;
-/// Time after a window in which what is under way ends.
+/// Time after a window in which work under way ends.
 const DRAIN: Duration = Duration::from_secs(1_200);
-/// Minutes after which an unused stack is idle: every mapping rests. And minutes of it that are measured.
+/// Minutes after which every mapping of an unused stack is off, and minutes of an idle stack that are measured.
 const UNUSED_MINUTES: u64 = 35;
 const IDLE_MINUTES: u64 = 30;
-/// Mark up to which dispatch has sent what is due.
+/// Name of the mark up to which dispatch has sent due work.
 const DISPATCHED: &str = "dispatch";
-/// Second of its minute at which dispatch is called.
+/// Second of the minute at which dispatch is called.
 const TICK_AT: Duration = Duration::from_secs(2);
-/// Maximum number of pages that are looked at again: a full batch or so. A day of a million stored ones has more.
+/// Maximum number of pages that are re-checked: about a full batch. A day of a stack with a million pages has more.
 const RECHECKS: u64 = 400;
-/// Time after which all pages may be looked at again.
+/// Time after which every page may be re-checked.
 const RECHECK_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
-/// Settings of the functions, beside what is as deployed.
+/// Settings of the functions that differ from a deployed stack.
 const VARIABLES: [(&str, &str); 5] = [
     ("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001"),
     ("CURLEW_STACK", STACK),
@@ -66,32 +67,32 @@ const VARIABLES: [(&str, &str); 5] = [
     ("RUST_LOG", "INFO"),
 ];
 
-/// Counts of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Measured {
-    /// Minutes of an idle stack, and what they cost.
+    /// Minutes of an idle stack, and their cost.
     pub idle: (u64, Metered),
-    /// Minutes of everyday use, and what they cost.
+    /// Minutes of everyday use, and their cost.
     pub everyday: (u64, Metered),
-    /// Polls of whole cycles, windows and what comes before and after them, and how many were due.
+    /// Polls that were made in, shortly before and shortly after the windows, and polls that were due.
     pub polls: (u64, u64),
-    /// Metrics that functions wrote in a window, on average: each is billed by the hour.
+    /// Mean number of metrics that functions wrote in a window. Each is billed by the hour.
     pub metrics: f64,
     /// Calls to sites in the windows.
     pub traffic: Traffic,
-    /// Feeds that were simulated.
+    /// Number of simulated feeds.
     pub feeds: usize,
-    /// Pages that were published, and what that cost.
+    /// Pages that were published, and the cost of publishing them.
     pub indexed: (u64, Metered),
-    /// Publishing with nothing new.
+    /// Cost of publishing without anything new.
     pub idle_index: Metered,
-    /// Pages that were looked at again, and what that cost.
+    /// Pages that were re-checked, and the cost of the re-checks.
     pub rechecked: (u64, Metered),
-    /// Calls meanwhile.
+    /// Calls to sites during the re-checks.
     pub recheck_traffic: Traffic,
     /// All rows at the end.
     pub rows: Stored,
-    /// The rows of pages among them.
+    /// The rows of pages, which are part of [`Measured::rows`].
     pub page_rows: Stored,
 }
 
@@ -100,20 +101,20 @@ pub struct Measured {
 pub struct Stored {
     /// Number of rows.
     pub rows: usize,
-    /// Their bytes, as DynamoDB counts.
+    /// Number of bytes, as DynamoDB counts them.
     pub bytes: usize,
 }
 
-/// Simulates a load. Once in a process: its clock is the process's own.
+/// Simulates a load. A process can do this only once, because it has a single clock.
 pub fn measure(load: Load, tell: fn(&str)) -> Measured {
     simulate(&load, async move |stack| stack.measure(load, tell).await)
 }
 
-/// Runs work with a new stack in simulated time.
+/// Runs `work` with a new stack in simulated time.
 fn simulate<T>(load: &Load, work: impl AsyncFnOnce(SimulatedStack) -> T) -> T {
     let (sites, rules) = (Arc::new(Sites::new(load.seed)), Rules { adaptive: load.adaptive, ..Rules::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-    // The web has a runtime of its own, which must not end inside of this one.
+    // The web has a runtime of its own, which must not be dropped inside this one.
     let kept = Arc::clone(&sites);
     let measured = LocalSet::new().block_on(&runtime, async move {
         start();
@@ -136,9 +137,9 @@ struct SimulatedStack {
 /// A feed that is polled in the measured windows.
 struct WatchedFeed {
     number: u64,
-    /// News in a cycle, on average.
+    /// Mean number of new entries in a cycle.
     rate: f64,
-    /// Its row, as the program wrote it when it polled the feed first.
+    /// The row that the program wrote at its first poll of the feed.
     row: FeedSource,
 }
 
@@ -170,7 +171,7 @@ impl SimulatedStack {
         QUEUES.iter().for_each(|name| self.map(name));
         tell("an idle stack");
         let (_, idle) = self.idle().await;
-        // Until there is news, nothing is fetched.
+        // Before there is news, nothing is fetched.
         for name in ["fetch", "extract"] {
             self.cloud.mappings.of(&mapping_id(name)).switch(false);
         }
@@ -202,7 +203,7 @@ impl SimulatedStack {
             feed.row = stored(rows.as_ref(), &feed.row.key).await.0;
         }
         self.begin(WARM + 1).await;
-        // The first poll of a feed finds all its entries new, which no later one does.
+        // All entries are new at the first poll of a feed, unlike at any later one, so these jobs are dropped.
         self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
         lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
         self.wake(&["fetch", "extract"]);
@@ -214,7 +215,7 @@ impl SimulatedStack {
             sleep_until(start_of(cycle) - PREPARED_BEFORE).await;
             let due = self.polled_meanwhile(rows.as_ref(), &feeds, (cycle, window), &mut dice).await;
             self.begin(cycle).await;
-            // What was due before the window is not simulated, and dispatch must not come back to it.
+            // Work that was due before the window is not simulated, and dispatch must not catch up on it.
             let (_, seen) = store.ports().marks.load(DISPATCHED).await.expect("a mark is read");
             store.ports().marks.swap(DISPATCHED, seen, now()).await.expect("a mark is written");
             self.sites.take_traffic();
@@ -247,7 +248,7 @@ impl SimulatedStack {
         tell("re-checks");
         self.take();
         self.sites.take_traffic();
-        // No tick would wake them.
+        // No tick would switch these mappings on.
         self.wake(&["fetch", "extract", "remove"]);
         let sampled =
             self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
@@ -274,7 +275,7 @@ impl SimulatedStack {
         }
     }
 
-    /// Returns true if a feed is polled in the first minutes of a cycle, by its own slot or a further one.
+    /// Returns true if a feed is polled in the first minutes of a cycle, by its own slot or an extra one.
     fn is_polled_in(&self, minutes: u64, history: &History) -> bool {
         let feed = feed(history.number);
         let further = extra_slots(&feed, times_a_cycle(history.interval(&self.rules), &self.rules));
@@ -282,9 +283,9 @@ impl SimulatedStack {
         slots.any(|slot| u64::from(slot.index()) < minutes)
     }
 
-    /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it
-    /// would be had it been polled all the time until a cycle begins, and the slots under which it is listed are, too.
-    /// Returns the number of polls that the ticks in the first minutes of the cycle find due.
+    /// Makes up for the time between two windows, in which no feed is polled. The row of each feed becomes what it
+    /// would be had the feed been polled until the cycle begins, and so do its extra slots. Returns the number of polls
+    /// that the ticks in the first minutes of the cycle find due.
     async fn polled_meanwhile(
         &self,
         rows: &dyn Sources,
@@ -293,7 +294,7 @@ impl SimulatedStack {
         dice: &mut Random,
     ) -> u64 {
         let began = START + Millis(CYCLE.0 * cycle);
-        // The first tick is that of the cycle's first minute, which is looked at already.
+        // The first tick is the one of the cycle's first minute, which dispatch has already read.
         let last_tick = (minutes - 1) / self.template.dispatch_every() * self.template.dispatch_every();
         let (begins, ends) = (began + Millis::from_mins(1), began + Millis::from_mins(last_tick + 1));
         let mut due = 0;
@@ -322,7 +323,7 @@ impl SimulatedStack {
         due
     }
 
-    /// Lets the stack become idle, and then be it; returns what either cost.
+    /// Waits until the stack is idle, and for a while longer; returns the cost of each.
     async fn idle(&self) -> (Metered, (u64, Metered)) {
         self.ticks(UNUSED_MINUTES).await;
         let before = self.take();
@@ -330,7 +331,7 @@ impl SimulatedStack {
         (before, (IDLE_MINUTES, self.take()))
     }
 
-    /// Begins to poll a queue for its function.
+    /// Starts polling a queue for its function.
     fn map(&self, name: &'static str) {
         let queue = format!("{STACK}-{name}");
         Mapping {
@@ -358,7 +359,7 @@ impl SimulatedStack {
         sleep_until(start_of(cycle)).await;
     }
 
-    /// Lets some minutes pass, with the ticks of dispatch that come in them.
+    /// Lets some minutes pass, with their ticks of dispatch.
     async fn ticks(&self, minutes: u64) {
         let mut ticks = JoinSet::new();
         let every = self.template.dispatch_every();
@@ -398,24 +399,20 @@ impl SimulatedStack {
     }
 }
 
-/// Returns the id of the mapping of a queue.
 fn mapping_id(name: &str) -> String {
     format!("mapping-of-{name}")
 }
 
-/// Returns the feed with a number.
 fn feed(number: u64) -> FeedSource {
     let url = Url::parse(&Sites::feed(number)).unwrap();
     let key = address::source_key(&url);
     FeedSource::new(key.clone(), address::slot(&key), url.as_str())
 }
 
-/// Returns the first instant of a cycle.
 fn start_of(cycle: u64) -> Instant {
     began() + Duration::from_millis(CYCLE.0 * cycle)
 }
 
-/// Returns the row of a feed.
 async fn stored(rows: &dyn Sources, key: &SourceKey) -> (FeedSource, Version) {
     match rows.get(key).await.expect("a row is read") {
         Some((Source::Feed(row), seen)) => (row, seen),
@@ -423,7 +420,7 @@ async fn stored(rows: &dyn Sources, key: &SourceKey) -> (FeedSource, Version) {
     }
 }
 
-/// Leaves out what the mappings ask in vain: the month has it already.
+/// Leaves out empty receives of mappings, since the monthly bill already includes them.
 fn without_empty(metered: &Metered) -> Metered {
     metered.only(|line| line.operation != "receive, empty")
 }
@@ -443,8 +440,8 @@ mod tests {
         assert!(asked(&unused) > 20 * 60, "five pollers of four queues ask three times a minute: {}", asked(&unused));
         assert_eq!(asked(&idle), 0);
         let counted = idle.calls_where(|line| line.operation == "GetQueueAttributes");
-        // At each tick, whether anything waits. Each half hour, what every queue and its dead letters hold, and the
-        // dead events.
+        // Each tick reads whether a message is waiting in any queue. Each half hour, dispatch reads the length of every
+        // queue, of its dead-letter queue, and of the dead events.
         let queues = QUEUES.len() as u64;
         assert_eq!(counted, minutes / every * queues + minutes.div_ceil(30) * (2 * queues + 1));
     }

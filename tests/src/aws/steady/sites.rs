@@ -1,5 +1,5 @@
-//! The web of everyday use: feeds whose news come as a Poisson process at rates with a heavy tail, pages of usual size,
-//! and answers that take their time. Pages and pictures are those of the bundled web.
+//! The web of everyday use: feeds whose news arrive as a Poisson process at heavy-tailed rates, pages of usual size,
+//! and answers that take time. Pages and images are those of the bundled web.
 
 use super::access::lock;
 use super::clock::now;
@@ -21,56 +21,56 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-/// The platforms: the first of those that the settings name by default.
+/// The platforms that the settings name by default.
 const PLATFORMS: [&str; 5] = address::PLATFORMS;
-/// Part of the feeds that are on platforms, in percent.
+/// Percentage of feeds that are on platforms.
 const ON_PLATFORMS: u64 = 20;
-/// Time of the first call to a host, DNS, TCP and TLS included, and of the later ones, in seconds: median, and standard
-/// deviation of the logarithm.
+/// Time of the first call to a host, including DNS, TCP and TLS, and of later calls, in seconds: the median, and the
+/// standard deviation of the logarithm.
 const FIRST_CALL: (f64, f64) = (0.6, 0.75);
 const LATER_CALL: (f64, f64) = (0.33, 0.5);
-/// Longest time of a call, in seconds.
+/// Maximum time of a call, in seconds.
 const LONGEST_CALL: f64 = 20.0;
-/// Time for which a connection is kept.
+/// Time for which an idle connection stays open.
 const KEPT: Duration = Duration::from_secs(90);
-/// One visit in this number finds its host out of reach, for the length of a connection's limit. Platforms are always
-/// there: a hold of one, longer than what is simulated, would hide what its polls cost.
+/// One of this many visits cannot reach its host and waits for [`CONNECT_LIMIT`]. Platforms are always reachable,
+/// because a hold on one would outlast the simulation and hide the cost of its polls.
 const DEAD_ONE_IN: u64 = 333;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Size of a page in bytes.
 const PAGE_BYTES: usize = 100 * 1024;
-/// Sites of the bundled web, and pages of each.
+/// Number of sites of the bundled web, and of pages of each.
 const FARM: (u64, u64) = (40, 1_000);
-/// Pages in ten whose server knows them by a validator.
+/// Number of pages in ten whose answers carry a validator.
 const WITH_VALIDATOR: u64 = 6;
-/// Bytes that we send, headers of IP and TCP included: for a connection and its first request, and for each further
-/// request. Measured as 967 and 346 with TLS 1.3 and HTTP/1.1; HTTP/2 and the connection's end add some.
+/// Bytes that we send, including IP and TCP headers, for a connection and its first request, and for each further
+/// request. The measured values are 967 and 346 with TLS 1.3 and HTTP/1.1; HTTP/2 and the end of a connection add some.
 const OUT_FIRST: u64 = 1_400;
 const OUT_LATER: u64 = 400;
-/// Bytes of an acknowledgement, which we send for each two segments that we receive, and bytes of these two.
+/// Bytes of an acknowledgement, which we send for each two received segments, and bytes of two segments.
 const OUT_ACKNOWLEDGED: u64 = 52;
 const TWO_SEGMENTS: u64 = 2_920;
-/// The part of a text that is left once it is packed for its way: one in this number.
+/// Ratio of the size of a text to its compressed size.
 const PACKED: u64 = 4;
 
 /// Calls to sites.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traffic {
-    /// Calls of feeds.
+    /// Number of calls of feeds.
     pub polls: u64,
-    /// Of them, those with a new entry.
+    /// Number of calls of feeds that had a new entry.
     pub news: u64,
-    /// Calls of robots.txt.
+    /// Number of calls of robots.txt.
     pub robots: u64,
-    /// Calls of pages.
+    /// Number of calls of pages.
     pub pages: u64,
-    /// Calls of images.
+    /// Number of calls of images.
     pub images: u64,
-    /// Calls that found a host out of reach.
+    /// Number of calls that could not reach a host.
     pub dead: u64,
-    /// Bytes sent to sites.
+    /// Number of bytes sent to sites.
     pub bytes_out: u64,
-    /// Bytes received from them, unpacked.
+    /// Number of bytes received from sites, decompressed.
     pub bytes_in: u64,
 }
 
@@ -95,11 +95,11 @@ impl Traffic {
 #[derive(Debug)]
 struct Site {
     number: u64,
-    /// News in a cycle of eight hours, on average.
+    /// Mean number of new entries in a cycle of eight hours.
     rate: f64,
-    /// Times at which its entries were published.
+    /// Times at which the entries were published.
     published: Vec<Timestamp>,
-    /// Time between two polls, and the time until which its entries were published.
+    /// Time between two polls, and the time up to which entries have been drawn.
     interval: Millis,
     until: Timestamp,
 }
@@ -117,7 +117,6 @@ struct WebState {
 }
 
 impl Sites {
-    /// Creates a web without sites.
     pub(super) fn new(seed: u64) -> Sites {
         let spec = Uniform {
             hosts: FARM.0 as usize,
@@ -131,7 +130,6 @@ impl Sites {
         Sites { farm, state: Mutex::new(state) }
     }
 
-    /// Returns the address of the feed with a number.
     pub(super) fn feed(number: u64) -> String {
         match number % 100 < ON_PLATFORMS {
             true => format!("https://paper-{number}.{}/feed.xml", PLATFORMS[(number / 100 % 5) as usize]),
@@ -139,7 +137,6 @@ impl Sites {
         }
     }
 
-    /// Adds the site of each of these feeds.
     pub(super) fn add(&self, histories: Vec<History>) {
         let mut state = lock(&self.state);
         for History { number, rate, published } in histories {
@@ -149,8 +146,8 @@ impl Sites {
         }
     }
 
-    /// Lets the last poll of a feed be one interval before an instant, and the next ones find the news of such a time
-    /// at most: between two windows it is not polled, and the news of all that time would be more than any poll finds.
+    /// Dates the last poll of a feed one interval before `at`, and limits the news of later polls to one interval. The
+    /// feed is not polled between two windows, and the news of all that time would be more than any real poll finds.
     pub(super) fn polled_before(&self, feed: u64, at: Timestamp, interval: Millis) {
         let host = Url::parse(&Sites::feed(feed)).unwrap();
         let mut state = lock(&self.state);
@@ -158,7 +155,7 @@ impl Sites {
         (site.interval, site.until) = (interval, at - interval);
     }
 
-    /// Returns what was called since the last call of this.
+    /// Returns the traffic since the last call of this function.
     pub(super) fn take_traffic(&self) -> Traffic {
         std::mem::take(&mut lock(&self.state).traffic)
     }
@@ -176,7 +173,7 @@ impl Sites {
                 state.traffic.polls += 1;
                 let passed = now().since(site.until).min(site.interval);
                 let news = state.dice.poisson(site.rate * passed.0 as f64 / CYCLE.0 as f64);
-                // News come at any time since the last poll.
+                // News arrive at random times since the last poll.
                 let mut times: Vec<_> = (0..news).map(|_| now() - Millis(state.dice.below(passed.0.max(1)))).collect();
                 times.sort_unstable();
                 site.published.extend(times);
@@ -192,7 +189,7 @@ impl Sites {
                 let (farm_host, path) = place(site.number, number, "news", "html");
                 let html = self.get(&farm_host, &path);
                 let html = String::from_utf8_lossy(&html).replace(&format!("http://{farm_host}"), &home);
-                // A page names itself, and not the one whose content it has.
+                // A page names itself, not the page of the bundled web that has the same content.
                 let html = html.replace(&format!("{home}{path}"), &format!("{home}/news/{number}.html"));
                 document(call, "text/html; charset=utf-8", html.into(), tag)
             }
@@ -218,7 +215,7 @@ impl Sites {
     }
 }
 
-/// Returns the site and the path in the bundled web of a page or picture of a site here.
+/// Returns the host and the path in the bundled web for a page or image of a site of this web.
 fn place(site: u64, number: u64, folder: &str, extension: &str) -> (String, String) {
     let page = (site / FARM.0 * 31 + number) % FARM.1;
     (format!("steady-{:04}.test", site % FARM.0 + 1), format!("/{folder}/{page}.{extension}"))
@@ -252,8 +249,8 @@ fn robots(site: u64) -> Bytes {
     text.into()
 }
 
-/// Returns a feed with the last entries. Those that it has from the start are pages of another site, so that the first
-/// poll, which finds all of them new, fetches none.
+/// Returns a feed with the last entries. The entries from the start are pages of another site, so the first poll, for
+/// which all are new, fetches no page.
 fn feed(home: &str, published: &[Timestamp]) -> Bytes {
     let mut text =
         format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Paper</title><link>{home}/</link>");
@@ -270,7 +267,7 @@ fn feed(home: &str, published: &[Timestamp]) -> Bytes {
     text.into()
 }
 
-/// The web as one execution environment calls it: with connections of its own.
+/// The web for one execution environment, which has connections of its own.
 pub(super) struct Caller {
     sites: Arc<Sites>,
     processor: Arc<Processor>,
@@ -282,14 +279,14 @@ impl Caller {
         Caller { sites, processor, connections: Mutex::default() }
     }
 
-    /// Notes a connection to a host; returns true if it is a new one.
+    /// Records a connection to a host; returns true if the connection is new.
     fn connect(&self, host: &str) -> bool {
         let mut connections = lock(&self.connections);
         connections.retain(|_, used| used.elapsed() < KEPT);
         connections.insert(host.to_owned(), Instant::now()).is_none()
     }
 
-    /// Draws the time of a call; none if the host is out of reach.
+    /// Draws the time of a call, or `None` if the host is out of reach.
     fn draw(&self, host: &str, is_new: bool) -> Option<Duration> {
         let state = &mut *lock(&self.sites.state);
         state.traffic.bytes_out += if is_new { OUT_FIRST } else { OUT_LATER };

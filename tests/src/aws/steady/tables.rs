@@ -1,5 +1,5 @@
-//! The operations of DynamoDB that Curlew uses, over rows in memory. An operation or a form of condition that is not
-//! here panics, so that nothing is counted wrongly in silence.
+//! The operations of DynamoDB that Curlew uses, over rows in memory. An unknown operation or condition panics, so that
+//! no call is silently counted wrongly.
 
 use super::access::list;
 use super::run::Stored;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
-/// Maximum number of bytes of one answer to Query and Scan (DynamoDB's guide, 1 MB).
+/// Maximum number of bytes of one answer to Query or Scan (DynamoDB's guide, 1 MB).
 const MOST_BYTES: usize = 1 << 20;
 
-/// Partition and sort key of a row; a table without sort keys has empty ones.
+/// Partition and sort key of a row. The sort key is empty in a table without sort keys.
 type Key = (String, String);
 
 /// All tables, by name.
@@ -20,18 +20,16 @@ type Key = (String, String);
 pub(super) struct Tables(BTreeMap<String, BTreeMap<Key, Value>>);
 
 impl Tables {
-    /// Deletes all rows of a table.
     pub(super) fn clear(&mut self, table: &str) {
         self.0.remove(table);
     }
 
-    /// Returns the number of rows of the tables whose names end so, and their bytes as DynamoDB counts.
+    /// Returns the number of rows of all tables whose names end with `end`, and their bytes as DynamoDB counts them.
     pub(super) fn stored(&self, end: &str) -> Stored {
         let rows = self.0.iter().filter(|(table, _)| table.ends_with(end)).flat_map(|(_, rows)| rows.values());
         rows.fold(Stored::default(), |sum, row| Stored { rows: sum.rows + 1, bytes: sum.bytes + size(row) })
     }
 
-    /// Answers a request; returns status and answer.
     pub(super) fn call(&mut self, operation: &str, request: &Value) -> (u16, Value) {
         let table = request["TableName"].as_str().unwrap_or_default().to_owned();
         match operation {
@@ -151,7 +149,7 @@ impl Tables {
     }
 }
 
-/// Returns the names of the key attributes of a table, as the template has them.
+/// Returns the names of a table's key attributes, which are those of the template.
 fn key_names(table: &str) -> (&'static str, Option<&'static str>) {
     match table.rsplit('-').next() {
         Some("sources") => ("slot", Some("k")),
@@ -175,19 +173,19 @@ fn project(item: &Value, names: &[&str]) -> Value {
     Value::Object(all.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// Returns the value of an attribute that is a text or a number.
+/// Returns the value of a string or number attribute.
 fn scalar(attribute: &Value) -> String {
     let value = attribute["S"].as_str().or_else(|| attribute["N"].as_str());
     value.unwrap_or_else(|| panic!("neither a text nor a number: {attribute}")).to_owned()
 }
 
-/// Returns the name of an attribute for which an expression has a substitute.
+/// Returns the name of an attribute, resolving a substitute name.
 fn attribute<'a>(name: &'a str, request: &'a Value) -> &'a str {
     request["ExpressionAttributeNames"][name].as_str().unwrap_or(name)
 }
 
-/// True if a condition holds for an item: alternatives of conjunctions of functions and comparisons, without brackets
-/// around them.
+/// Returns true if a condition holds for an item. A condition is a disjunction of conjunctions of functions and
+/// comparisons, without parentheses around them.
 fn holds(condition: &str, request: &Value, item: Option<&Value>) -> bool {
     condition.split(" OR ").any(|all| all.split(" AND ").all(|one| holds_one(one.trim(), request, item)))
 }

@@ -1,4 +1,4 @@
-//! Functions and mappings as the template has them, with the defaults of its parameters.
+//! Functions and mappings of the template, with the defaults of its parameters.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,29 +21,26 @@ pub(super) struct MappingSize {
     pub(super) batch: usize,
     /// Time for which a batch is gathered.
     pub(super) window: Duration,
-    /// Maximum number of invocations at once.
+    /// Maximum number of simultaneous invocations.
     pub(super) at_once: usize,
 }
 
-/// Returns the number of minutes from one tick of dispatch to the next, as the template has it.
+/// Returns the number of minutes between two ticks of dispatch, according to the template.
 pub fn dispatch_every() -> u64 {
     Template::read().dispatch_every()
 }
 
 impl Template {
-    /// Reads the template of this repository.
     pub(super) fn read() -> Template {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../infra/template.yaml");
         Template(std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
     }
 
-    /// Returns the size of a function.
     pub(super) fn function(&self, name: &str) -> FunctionSize {
         let number = |field| u32::try_from(self.number(name, field)).unwrap();
         FunctionSize { memory_mb: number("MemorySize"), timeout: Duration::from_secs(self.number(name, "Timeout")) }
     }
 
-    /// Returns the mapping of a function.
     pub(super) fn mapping(&self, name: &str) -> MappingSize {
         let count = |field| usize::try_from(self.number(name, field)).unwrap();
         MappingSize {
@@ -53,12 +50,11 @@ impl Template {
         }
     }
 
-    /// Returns the default of a parameter.
     pub(super) fn parameter(&self, name: &str) -> String {
         self.resolved(&format!("!Ref {name}"))
     }
 
-    /// Returns the number of minutes from one tick of dispatch to the next.
+    /// Returns the number of minutes between two ticks of dispatch.
     pub(super) fn dispatch_every(&self) -> u64 {
         let block = self.block("Resources", "DispatchSchedule");
         let rate = block.iter().find_map(|line| line.trim().strip_prefix("ScheduleExpression: rate("));
@@ -72,12 +68,12 @@ impl Template {
         let start = format!("{field}: ");
         let value = block.iter().find_map(|line| line.split_once(&start)).map(|(_, value)| value.trim());
         let value = value.unwrap_or_else(|| panic!("{function} has no {field}"));
-        // A field in brackets with others.
+        // The field may be the last one inside braces.
         let value = value.trim_end_matches('}');
         self.resolved(value).parse().unwrap_or_else(|_| panic!("{function}: {field} is {value}"))
     }
 
-    /// Returns a value: itself, the default of a parameter, or what a mapping has for one.
+    /// Resolves a value: a literal, the default of a parameter, or the entry of a mapping.
     fn resolved(&self, value: &str) -> String {
         let value = value.trim();
         let inner = |name: &str| value.strip_prefix(name)?.trim().strip_prefix('[')?.strip_suffix(']');
@@ -100,7 +96,7 @@ impl Template {
             return unquoted(found.unwrap_or_else(|| panic!("not found: {value}")).1.trim()).to_owned();
         }
         if let Some(parts) = inner("!If ") {
-            // Conditions are switches that are off by default.
+            // All conditions are switches that are off by default.
             return self.resolved(parts.splitn(3, ',').nth(2).unwrap_or_default());
         }
         unquoted(value).to_owned()

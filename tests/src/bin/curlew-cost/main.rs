@@ -1,5 +1,5 @@
-//! `curlew-cost`: the cost of Curlew on AWS at list prices, metered while the release binaries of the functions crawl a
-//! uniform web on an emulator. `cargo xtask cost` builds what it needs and runs it.
+//! `curlew-cost`: meters the cost of Curlew on AWS at list prices, while the release binaries of the functions crawl a
+//! uniform web on an emulator. `cargo xtask cost` builds the binaries and runs it.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to the person who started it")]
 
 mod report;
@@ -35,13 +35,12 @@ cargo xtask cost --steady [OPTION…]: a month of everyday use, in simulated tim
   --seed N           seed of everything that is drawn (default 7)
   --bars             fails if a figure is over its bar";
 
-/// Maximum cost of a million new pages, in dollars.
+/// Maximum allowed cost of a million new pages, in dollars.
 const PAGES_BAR: f64 = 2.0;
-/// Maximum cost a month for 100,000 feeds polled 3 times a day with nothing new, in dollars.
+/// Maximum allowed monthly cost, in dollars, for 100,000 feeds polled 3 times a day without news.
 const POLLS_BAR: f64 = 8.0;
 
-/// Number of sweeps of a stack without feeds. They differ in their processor time, and what a sweep takes is
-/// subtracted.
+/// Number of sweeps of a stack without feeds. Their processor time varies, and the cost of such a sweep is subtracted.
 const EMPTY_SWEEPS: u32 = 5;
 
 fn main() -> ExitCode {
@@ -125,7 +124,7 @@ fn measure(size: Size) -> Result<()> {
     report.held(&Bars { pages: PAGES_BAR, polls: POLLS_BAR })
 }
 
-/// Polls all feeds once; each must answer that nothing is new, and this number of robots.txt must be asked for.
+/// Polls all feeds once. Each must answer that it has no news, and `robots` copies of robots.txt must be fetched.
 fn polls(stand: &mut Stand, robots: usize) -> Result<curlew_tests::aws::meter::Metered> {
     stand.start_anew();
     stand.wait_for_slot();

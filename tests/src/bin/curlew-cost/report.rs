@@ -1,4 +1,4 @@
-//! Costs of the phases, combined into the two figures that have a bar (a limit).
+//! Combines the costs of the phases into the two figures that have a bar (a maximum).
 
 use crate::EMPTY_SWEEPS;
 use anyhow::{Result, bail};
@@ -13,9 +13,9 @@ use curlew_tests::aws::stand::Size;
 use curlew_tests::aws::steady::dispatch_every;
 use curlew_tests::aws::unit::Unit;
 
-/// Number of pages of the first figure.
+/// Number of pages that the first figure is for.
 const MILLION: f64 = 1e6;
-/// Number of feeds of the second figure.
+/// Number of feeds that the second figure is for.
 const FEEDS: f64 = 100_000.0;
 /// Number of days of a month.
 const DAYS: f64 = 30.0;
@@ -27,24 +27,24 @@ const MINUTES: f64 = DAYS * 24.0 * 60.0;
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 /// Number of runs of sample and of the archive in a month.
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// Number of queues whose mappings do not rest while nothing is new: that of polls.
+/// Number of queues whose mappings stay on while there is no news: the queue of polls.
 const BUSY_QUEUES: f64 = 1.0;
 
 /// Metered counts of each phase.
 pub(crate) struct Phases {
-    /// Ticks over all slots of a stack without feeds, [`EMPTY_SWEEPS`] of them.
+    /// Ticks over all slots of a stack without feeds, [`EMPTY_SWEEPS`] times.
     pub(crate) empty_sweeps: Metered,
     /// One tick over one slot of a stack without feeds.
     pub(crate) tick: Metered,
-    /// From naming the sites to the records of all their pages.
+    /// The work from naming the sites to the records of all their pages.
     pub(crate) found: Metered,
     /// Publishing the pages.
     pub(crate) indexed: Metered,
-    /// Polls of all feeds with nothing new.
+    /// Polls of all feeds without news.
     pub(crate) polls: Metered,
-    /// A run of index with nothing new.
+    /// A run of index without new pages.
     pub(crate) idle_index: Metered,
-    /// Polls of all feeds with nothing new, each with a new fetch of robots.txt.
+    /// Polls of all feeds without news, each with a new fetch of robots.txt.
     pub(crate) refreshing_polls: Metered,
 }
 
@@ -66,18 +66,17 @@ pub(crate) struct Bars {
 }
 
 impl Report {
-    /// Returns the bill of a million new pages: the whole first phase, from naming the sites on, scaled by the accepted
-    /// pages.
+    /// Returns the bill of a million new pages: the whole work from naming the sites on, scaled by the accepted pages.
     fn million_pages(&self) -> Bill {
         let all = Bill::of(&self.phases.found).and(&Bill::of(&self.phases.indexed));
         all.scaled(MILLION / self.accepted.max(1) as f64)
     }
 
-    /// Returns the bill of a month of polls with nothing new.
+    /// Returns the bill of a month of polls without news.
     ///
-    /// One poll a day has to fetch the host's robots.txt again, the others do not. A sweep over all slots stands for
-    /// 480 ticks. The cost of such a sweep without any feed is subtracted, since all ticks of the month are added at
-    /// their own cost.
+    /// One poll a day has to fetch the host's robots.txt again; the others do not. A sweep over all slots stands for
+    /// 480 ticks. The cost of such a sweep without any feed is subtracted, since the cost of all ticks of the month is
+    /// added separately.
     fn month_of_polls(&self) -> Bill {
         let feeds = self.size.hosts as f64;
         let empty = Bill::of(&self.phases.empty_sweeps).scaled(-1.0 / f64::from(EMPTY_SWEEPS));
@@ -88,7 +87,7 @@ impl Report {
         plain.and(&refreshing).and(&ticks).and(&index).and(&self.standing())
     }
 
-    /// Returns the bill of an idle stack: schedules, and the long polls of mappings that do not rest.
+    /// Returns the bill of an idle stack: schedules, and the long polls of mappings that stay on.
     fn standing(&self) -> Bill {
         let mut metered = Metered::default();
         let mut add = |service, target: &str, operation: &str, unit, units: f64| {
@@ -101,7 +100,6 @@ impl Report {
         Bill::of(&metered)
     }
 
-    /// Prints everything, as Markdown.
     pub(crate) fn print(&self) {
         let (pages, month) = (self.million_pages(), self.month_of_polls());
         println!("# Cost\n\n{LEFT_OUT} Prices of {REGION}, {READ_ON}.\n");
@@ -147,7 +145,7 @@ impl Report {
         );
     }
 
-    /// Prints the stored bytes, for which no figure above has a line.
+    /// Prints the stored bytes, which are in neither figure.
     fn print_storage(&self) {
         let scale = MILLION / self.accepted.max(1) as f64;
         let objects = (self.phases.found.object_bytes + self.phases.indexed.object_bytes) as f64 * scale;
@@ -161,7 +159,7 @@ impl Report {
         );
     }
 
-    /// Prints where the meter is uncertain, and where it and the endpoint disagree.
+    /// Prints where the meter is uncertain, and where it disagrees with the endpoint.
     fn print_doubts(&self) {
         println!("\n## What to know of the meter\n");
         let Phases { found, indexed, polls, refreshing_polls, .. } = &self.phases;
@@ -184,7 +182,7 @@ impl Report {
         }
     }
 
-    /// Checks that both figures keep to their bars.
+    /// Checks that neither figure exceeds its bar.
     pub(crate) fn held(&self, bars: &Bars) -> Result<()> {
         let figures = [
             ("a million new pages", self.million_pages().total(), bars.pages),
@@ -194,12 +192,11 @@ impl Report {
     }
 }
 
-/// Returns the number of ticks of dispatch in a month.
 fn ticks() -> f64 {
     MINUTES / dispatch_every() as f64
 }
 
-/// Fails if a figure, given with its name and its bar, is over the bar or is none.
+/// Fails if a figure exceeds its bar or is not a number. Each figure comes with its name and its bar.
 pub(crate) fn hold(figures: &[(&str, f64, f64)]) -> Result<()> {
     let missed = figures.iter().filter(|(_, dollars, bar)| dollars.is_nan() || dollars > bar);
     let missed: Vec<String> =

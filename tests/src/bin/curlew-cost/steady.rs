@@ -1,4 +1,4 @@
-//! Everyday use of a stack, in simulated time: what a month costs (`--steady`).
+//! Calculates the monthly cost of a stack in everyday use, in simulated time (`--steady`).
 
 use crate::report::{hold, print_services};
 use crate::whole::{self, Beside};
@@ -15,29 +15,29 @@ use curlew_tests::aws::steady::{Load, Measured, dispatch_every, measure};
 use curlew_tests::aws::unit::Unit;
 use std::collections::BTreeMap;
 
-/// Maximum cost of a month on demand, and with provisioned capacity, in dollars.
+/// Maximum monthly cost on demand, and with provisioned capacity, in dollars.
 const ON_DEMAND_BAR: f64 = 12.0;
 const PROVISIONED_BAR: f64 = 8.0;
-/// Maximum cost of a month of an idle stack, without alarms.
+/// Maximum monthly cost of an idle stack without alarms, in dollars.
 const IDLE_BAR: f64 = 0.5;
-/// Days and seconds of a month.
+/// Number of days, seconds and minutes in a month.
 const DAYS: f64 = 30.0;
 const SECONDS: f64 = DAYS * 86_400.0;
 const MINUTES: f64 = DAYS * 1_440.0;
-/// One stored page in this number is looked at again each day (`policy::page::sampling`).
+/// One of this many stored pages is re-checked each day (`policy::page::sampling`).
 const RECHECKS_ONE_IN: f64 = 150.0;
-/// Runs of index in a month, and of sample and of the archive.
+/// Number of runs of index in a month, and of sample and the archive.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// Write units of a stored robots.txt, which polls write again from time to time though it has not changed: less often
-/// than the simulated days would show.
+/// Write units of a stored robots.txt. Polls rewrite an unchanged one from time to time, but too rarely for the
+/// simulated days to show it.
 const ROBOTS_UNITS: f64 = 2.0;
-/// Work of a search: GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails), and the
-/// function's time, in milliseconds, and its memory, in megabytes.
+/// Work of a search: the number of GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails),
+/// the function's time in milliseconds, and its memory in megabytes.
 const SEARCH_GETS: f64 = 15.0;
 const SEARCH_MS: f64 = 200.0;
 const SEARCH_MB: f64 = 512.0;
-/// Bytes of a gigabyte, as AWS bills them here.
+/// Bytes in a gigabyte, as AWS bills them here.
 const GB: f64 = 1e9;
 
 /// The options of the command.
@@ -48,10 +48,10 @@ struct Options {
     holds_bars: bool,
 }
 
-/// Simulates and prints.
+/// Simulates everyday use and prints the bill.
 ///
 /// # Errors
-/// An option that is not understood, or with `--bars` a figure over its bar.
+/// Returns an error for an unknown option and, with `--bars`, for a figure that exceeds its bar.
 pub(crate) fn run(arguments: impl Iterator<Item = String>) -> Result<()> {
     let options = options(arguments)?;
     let measured = measure(options.load, |phase| eprintln!("curlew-cost: {phase}"));
@@ -113,7 +113,7 @@ impl Month {
         }
     }
 
-    /// Returns everything that the figure has.
+    /// Returns the bill of everything that counts towards the figure.
     fn all(&self) -> Bill {
         [&self.rechecks, &self.searches, &self.standing]
             .into_iter()
@@ -171,7 +171,6 @@ impl Month {
         );
     }
 
-    /// Prints traffic and storage.
     fn print_beside(&self, options: &Options, measured: &Measured, scale: f64) {
         let recheck_scale = options.stored / RECHECKS_ONE_IN * DAYS / measured.rechecked.0.max(1) as f64;
         let out = measured.traffic.bytes_out as f64 * scale + measured.recheck_traffic.bytes_out as f64 * recheck_scale;
@@ -195,7 +194,7 @@ impl Month {
             rows / GB,
             dollars(Unit::TableByteMonth, rows)
         );
-        // Pages of the windows are few beside the stored ones, whose rows and records are as large.
+        // The pages of the windows are few compared with the stored ones, whose rows and records have the same size.
         let kept = options.stored + options.load.pages;
         let a_page = measured.page_rows.bytes as f64 / measured.page_rows.rows.max(1) as f64;
         let others = (measured.rows.bytes - measured.page_rows.bytes) as f64 / measured.feeds.max(1) as f64;
@@ -224,15 +223,15 @@ impl Month {
     }
 }
 
-/// Returns the sum of a month whose tables have provisioned capacity that follows the load: units a second on average,
-/// at the aimed-at use, at least one for each table.
+/// Returns the sum of a month in which the tables have provisioned capacity that follows the load: the mean units per
+/// second divided by the target utilization, and at least one unit for each table.
 fn provisioned(bill: &Bill) -> f64 {
     let mut tables: BTreeMap<(&str, Unit), f64> = BTreeMap::new();
     let mut rest = 0.0;
     for row in bill.rows() {
         match row.line.unit {
             Unit::Write | Unit::Read => {
-                // Without the kind of row.
+                // The target without the kind of row.
                 let table = row.line.target.split(' ').next().unwrap_or_default();
                 *tables.entry((table, row.line.unit)).or_default() += row.units;
             }
@@ -250,7 +249,7 @@ fn modelled(service: Service, target: &str, operation: &str, unit: Unit) -> Line
     Line::new(service, target, operation, unit, Source::Modelled)
 }
 
-/// Returns the writes of copies of robots.txt that polls have not written for long.
+/// Returns the cost of writing unchanged copies of robots.txt again because of their age.
 fn robots_written_again(feeds: u64) -> Bill {
     let times = feeds as f64 * SECONDS * 1e3 / WRITTEN_AGAIN.0 as f64;
     let mut metered = Metered::default();

@@ -1,5 +1,5 @@
-//! The whole bill: what is metered, and what a stack costs besides, at list price and after the free tiers that do not
-//! end.
+//! The whole bill: the metered cost and the other costs of a stack, at list price and after the free tiers that do not
+//! expire.
 
 use curlew_tests::aws::bill::Bill;
 use curlew_tests::aws::prices::{
@@ -9,12 +9,12 @@ use curlew_tests::aws::prices::{
 use curlew_tests::aws::unit::Unit;
 use std::fmt::Write as _;
 
-/// Metrics that the alarms of `infra/watch.yaml` look at.
+/// Number of metrics that the alarms of `infra/watch.yaml` watch.
 const ALARMS: f64 = 5.0;
-/// Bytes of a gigabyte, as AWS bills them here.
+/// Bytes in a gigabyte, as AWS bills them here.
 const GB: f64 = 1e9;
 
-/// The lines of a bill, each with its units.
+/// The lines of a bill, each with the units that it sums.
 const METERED: [(&str, &[Unit]); 6] = [
     ("DynamoDB, requests", &[Unit::Write, Unit::Read]),
     ("Lambda", &[Unit::LambdaRequest, Unit::GbSecondArm64, Unit::GbSecondX86]),
@@ -24,7 +24,7 @@ const METERED: [(&str, &[Unit]); 6] = [
     ("log lines", &[Unit::LogByte]),
 ];
 
-/// Costs of a month beside the calls that are metered.
+/// Monthly costs in addition to the metered calls.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Beside {
     /// Bytes of all rows.
@@ -33,11 +33,11 @@ pub(crate) struct Beside {
     pub(crate) object_bytes: f64,
     /// Bytes sent to sites.
     pub(crate) traffic: f64,
-    /// Metrics of the stack's own that are written, in an average hour.
+    /// Number of custom metrics that are written in an average hour.
     pub(crate) metrics: f64,
 }
 
-/// A sum at list price, and what is left of it after the free tiers.
+/// A sum at list price, and the rest of it after the free tiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Due {
     list: f64,
@@ -54,7 +54,7 @@ impl Due {
     }
 }
 
-/// Returns the dues of one bill, line by line.
+/// Returns the amounts due for one bill, line by line.
 fn lines(bill: &Bill, beside: &Beside) -> Vec<(&'static str, Due)> {
     let of_unit = |unit: &Unit| {
         let units = bill.rows().iter().filter(|row| row.line.unit == *unit).map(|row| row.units).sum();
@@ -74,7 +74,7 @@ fn lines(bill: &Bill, beside: &Beside) -> Vec<(&'static str, Due)> {
         .collect()
 }
 
-/// Returns the table of everyday use and of an idle stack.
+/// Returns a table of everyday use and of an idle stack.
 pub(crate) fn table(everyday: &Bill, stored: &Beside, idle: &Bill) -> String {
     let mut text = String::from(
         "| a month, dollars | everyday, list | after lasting free tiers | idle, list | after lasting free tiers |\n\

@@ -1,24 +1,24 @@
-//! Requests of owners that read the rows of all pages: in steps of bounded work they come to the same as in a single
-//! run.
+//! Requests of owners that read the rows of all pages. Run in bounded steps, such a request has the same effect as in a
+//! single run.
 
 use super::*;
 use crate::index::accept_on;
 use crate::test_world::*;
 
-/// Another host, which nobody asks anything about.
+/// Another host, about which nobody makes a request.
 const OTHER: &str = "other.example";
-/// Number of pages of each of the two hosts.
+/// Number of pages of each host.
 const PAGES: usize = 25;
-/// More than everything.
+/// Limits that exceed everything in the tests.
 const AMPLE: StepLimits = StepLimits { rows: 1_000, sources: 1_000, pages: 1_000 };
-/// So few rows that the pages of both hosts take 8 steps.
+/// With this limit on rows, the pages of both hosts take 8 steps.
 const FEW_ROWS: StepLimits = StepLimits { rows: 7, ..AMPLE };
-/// So few pages that those of one host take 9 steps.
+/// With this limit on pages, the pages of one host take 9 steps.
 const FEW_PAGES: StepLimits = StepLimits { pages: 3, ..AMPLE };
-/// So few sources that those of the test take 5 steps.
+/// With this limit on sources, the sources of the test take 5 steps.
 const FEW_SOURCES: StepLimits = StepLimits { sources: 5, ..AMPLE };
 
-/// A host with a proven owner and another host, each with its pages.
+/// Returns a host with a proven owner and another host, each with its pages.
 async fn two_hosts(limits: StepLimits) -> Town {
     let town = Town { limits, ..Town::proven().await };
     for n in 2..PAGES {
@@ -33,7 +33,6 @@ async fn two_hosts(limits: StepLimits) -> Town {
 }
 
 impl Town {
-    /// Takes the next job from the queue of removals.
     async fn next_job(&self) -> Option<Envelope<OwnJob>> {
         let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
         let delivery = deliveries.into_iter().next()?;
@@ -44,8 +43,8 @@ impl Town {
         }
     }
 
-    /// Makes a request and runs its jobs, the one of a given index twice. Returns, as it is known after each job, when
-    /// the request was done.
+    /// Makes a request and runs its jobs; runs the job with the index `twice` a second time. Returns the completion
+    /// time of the request as it is known after each job.
     async fn in_steps(&self, request: OwnerRequest, twice: Option<usize>) -> Vec<Option<Timestamp>> {
         self.begin(request).await;
         let mut done = vec![];
@@ -69,7 +68,7 @@ impl Town {
         self.held().await.report.unwrap()
     }
 
-    /// Returns the numbers of accepted pages of the host and of the other one.
+    /// Returns the numbers of accepted pages of the host and of the other host.
     async fn accepted(&self) -> (usize, usize) {
         let rows = self.world.pages.list(None, 1_000).await.unwrap();
         let of = |name: &str| {
@@ -79,7 +78,6 @@ impl Town {
         (of(HOST), of(OTHER))
     }
 
-    /// Returns the number of segments that contain a word.
     async fn segments_with(&self, word: &str) -> usize {
         traces(&self.world, &[word]).await.iter().filter(|key| key.starts_with("segments/")).count()
     }
@@ -92,7 +90,7 @@ fn all_gone() -> BTreeMap<ReportedState, u64> {
 #[tokio::test(start_paused = true)]
 async fn i05_an_erasure_in_steps_comes_to_the_same_as_in_a_single_run() {
     for (limits, steps) in [(StepLimits::default(), 1), (FEW_ROWS, 8), (FEW_PAGES, 9)] {
-        // No step, the first one, one of the others, and the last one.
+        // No step is repeated, or the first one, one in the middle, or the last one.
         let twice = BTreeSet::from([None, Some(0), Some(steps / 2), Some(steps - 1)]);
         for twice in twice {
             let town = Box::pin(two_hosts(limits)).await;
@@ -106,9 +104,9 @@ async fn i05_an_erasure_in_steps_comes_to_the_same_as_in_a_single_run() {
             assert_eq!(town.report().await.counts, all_gone(), "{context}");
             assert!(town.world.feed().await.gone, "{context}");
             let times: BTreeSet<Timestamp> = done.iter().copied().flatten().collect();
-            assert_eq!(times.len(), 1, "it is written once that it is done: {context}");
+            assert_eq!(times.len(), 1, "the completion must be recorded once: {context}");
             if twice.is_none() {
-                assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "the last step says so: {context}");
+                assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "at the last step: {context}");
             }
         }
     }
@@ -133,7 +131,7 @@ async fn a_report_in_steps_tells_the_same_as_one_of_a_single_run() {
         assert_eq!(town.in_steps(OwnerRequest::Report, twice).await.len(), jobs, "{twice:?}");
         is_renewed(&town, before).await;
     }
-    // What follows from a proof that is found goes on in steps as well.
+    // Work that follows from a proof that was found is done in steps, too.
     let before = town.world.now();
     assert_eq!(town.look(1).await.0, Some(Way::Dns));
     is_renewed(&town, before).await;
@@ -208,7 +206,7 @@ async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells
     assert_eq!(town.report().await.counts, all_gone());
 }
 
-/// A world whose host and another one have ten feeds each, besides their pages.
+/// Returns a world whose two hosts have ten feeds each in addition to their pages.
 async fn twenty_feeds(limits: StepLimits) -> Town {
     let town = Box::pin(two_hosts(limits)).await;
     for url in [HOST, OTHER].iter().flat_map(|of| (0..10).map(move |n| format!("https://{of}/feed-{n}"))) {
@@ -234,8 +232,8 @@ async fn the_rows_of_sources_are_read_in_steps_as_well() {
         assert!(town.in_steps(OwnerRequest::Visit, None).await.len() >= 5);
         let polls = town.world.queued(QueueName::Poll).await;
         let polled: BTreeSet<_> = polls.iter().map(|(job, _)| format!("{job:?}")).collect();
-        assert_eq!((polls.len(), polled.len()), (10, 10), "each feed once");
-        assert_eq!(town.world.queued(QueueName::Discover).await, [], "a host with feeds is not suggested anew");
+        assert_eq!((polls.len(), polled.len()), (10, 10), "each feed must be polled once");
+        assert_eq!(town.world.queued(QueueName::Discover).await, [], "a host with feeds needs no new discovery");
 
         let town = Box::pin(twenty_feeds(FEW_SOURCES)).await;
         assert!(town.in_steps(OwnerRequest::Forget, twice).await.len() >= 5);

@@ -1,4 +1,4 @@
-//! The invariant about pages that are gone.
+//! The invariant about pages that are gone or hidden.
 
 use super::{Violation, is_on, violated};
 use crate::sim::trace::{CallResult, RemovalSnapshot, Trace};
@@ -7,11 +7,11 @@ use curlew_ports::CallKind;
 use std::collections::BTreeMap;
 
 const NAME: &str = "5 nothing gone is found";
-/// A page that was judged gone is removed within this time, through crashes and retries; unless its job is given up.
+/// A page that was judged gone is removed within this time despite crashes and retries, unless its job is given up.
 const REMOVED_WITHIN: Millis = Millis::from_hours(4);
 
-/// 5. What is gone, blocked or noindexed is not found from the moment that it is removed, which follows soon upon the
-///    judgement; and what is accepted is found once everything is published.
+/// 5. A page that is gone, blocked or noindexed is not found once it is removed, and it is removed soon after the
+///    judgement. An accepted page is found once everything is published.
 pub(super) fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
     for query in &trace.queries {
         let rows: BTreeMap<&str, &Page> = query.rows.iter().map(|page| (page.url.as_str(), page)).collect();
@@ -46,7 +46,8 @@ pub(super) fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// At the end, no page is left whose removal was sent, or that was last said to be gone, unless somebody gave up.
+/// Checks that at the end no page is left whose removal was sent, or that was last judged gone, unless a job was given
+/// up.
 fn all_is_removed(trace: &Trace) -> Result<(), Violation> {
     let rows: BTreeMap<&PageId, &Page> = trace.end.pages.iter().map(|page| (&page.id, page)).collect();
     for sent in &trace.removals {
@@ -77,19 +78,19 @@ fn is_accepted(page: &Page) -> bool {
     matches!(page.state, PageState::Accepted { .. })
 }
 
-/// True if a page is accepted though this job is about the page as it is.
+/// Returns true if a page is still accepted although this removal judged its current version.
 fn is_against(job: &RemovalJob, row: &Page) -> bool {
     let is_removal = matches!(job.change, IndexChange::Remove { .. });
     let is_older = row.at <= job.judged_at && row.checked_at.is_none_or(|at| at <= job.judged_at);
     is_removal && job.page == row.id && is_accepted(row) && is_older
 }
 
-/// True if a removal was given up with an error.
+/// Returns true if the removal of this page was given up.
 fn is_given_up(trace: &Trace, job: &RemovalJob) -> bool {
     trace.end.dead.iter().any(|(dead, _)| matches!(dead, Job { work: Work::Remove(dead), .. } if dead.page == job.page))
 }
 
-/// True if a visit to a page, or its removal, was given up with an error.
+/// Returns true if a visit to a page, or its removal, was given up.
 fn given_up_for(trace: &Trace, page: &PageId) -> bool {
     trace.end.dead.iter().any(|(dead, _)| match &dead.work {
         Work::Fetch(visit) => visit.items.iter().any(|item| item.page == *page),
@@ -98,7 +99,8 @@ fn given_up_for(trace: &Trace, page: &PageId) -> bool {
     })
 }
 
-/// Hosts that may be blocked at the end, since somebody has asked for it, or since it is open what their owners want.
+/// Returns the hosts that may be blocked at the end, because somebody requested it or a request of the owner is
+/// undecided.
 fn may_be_blocked(trace: &Trace) -> impl Iterator<Item = &str> {
     let stopped = trace.stops.iter().filter(|stop| stop.until.is_none()).map(|stop| stop.host.as_str());
     let open = trace.requests.iter().filter(|request| request.outcome.is_none()).map(|request| request.host.as_str());

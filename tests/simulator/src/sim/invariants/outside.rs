@@ -1,4 +1,4 @@
-//! Invariants towards owners of sites and hubs.
+//! Invariants that protect owners of sites, and hubs.
 
 use super::{Violation, is_on, violated};
 use crate::sim::hub::FALSE_PATH;
@@ -10,10 +10,11 @@ use curlew_policy::rules::Rules;
 use curlew_policy::site::ownership::PROOF_LIFE;
 use std::collections::BTreeMap;
 
-/// Within this time of a delivery that is taken, the feed is polled, or is found blocked.
+/// Within this time after an accepted delivery, the feed is polled or found blocked.
 const POLLED_WITHIN: Millis = Millis::from_hours(4);
 
-/// 9. From an owner's stop on, no call to the host, to its robots.txt or its proofs either, until the owner allows it.
+/// 9. After an owner's stop nobody calls the host, not even its robots.txt or its proofs, until the owner allows it
+///    again.
 pub(super) fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
     for stop in trace.stops.iter().filter(|stop| stop.by_owner) {
         let Some(from) = stop.from else { continue };
@@ -26,7 +27,7 @@ pub(super) fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 10. Once a host is forgotten, nothing that is stored names its pages but the rows that say that they are gone.
+/// 10. Once a host is forgotten, nothing that is stored names its pages except the rows that say that they are gone.
 pub(super) fn forgotten_is_gone(trace: &Trace) -> Result<(), Violation> {
     match trace.end.forgotten.iter().find(|forgotten| !forgotten.left.is_empty()) {
         Some(forgotten) => {
@@ -37,7 +38,7 @@ pub(super) fn forgotten_is_gone(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 11. Only who has published a challenge, not too long ago, is granted anything but a look for it.
+/// 11. Only a claimant who has recently published the challenge is granted anything but a check for the challenge.
 pub(super) fn only_owners_are_heard(trace: &Trace) -> Result<(), Violation> {
     for request in trace.requests.iter().filter(|request| request.request != OwnerRequest::Look) {
         let may_be_proven = request.published.is_some_and(|at| at + PROOF_LIFE > request.at);
@@ -57,7 +58,7 @@ pub(super) fn allowed_again(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 13. A hub's delivery brings no entry that the feed itself does not list: no call, and no row.
+/// 13. A hub's delivery adds no entry that the feed itself does not list: no call, and no row.
 pub(super) fn no_entry_by_delivery(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "13 no entry by delivery";
     if let Some(call) = trace.calls.iter().find(|call| call.url.contains(FALSE_PATH)) {
@@ -69,7 +70,7 @@ pub(super) fn no_entry_by_delivery(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 14. However often hubs tell of news, a feed is not polled sooner after its last poll than the floor allows.
+/// 14. However often hubs announce news, a feed is not polled sooner after its last poll than the floor allows.
 pub(super) fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     let too_soon = trace.calls.iter().find(|call| call.polled_at.is_some_and(|at| at + rules.poll_floor > call.start));
     match too_soon {
@@ -81,8 +82,8 @@ pub(super) fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<()
     }
 }
 
-/// 15. A subscription ends with its feed: a delivery for one that is retired is told so, and so is one for a blocked
-///     feed once the feed was found blocked.
+/// 15. A subscription ends with its feed. A delivery for a retired feed is answered accordingly, and so is one for a
+///     blocked feed once the feed was found blocked.
 pub(super) fn subscriptions_end(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "15 subscriptions end";
     let mut before: BTreeMap<&str, &DeliverySnapshot> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Invariants of back catalogues.
+//! Invariants about back catalogues.
 
 use super::{Violation, violated};
 use crate::sim::trace::{SendSnapshot, Trace};
@@ -7,10 +7,10 @@ use curlew_policy::rules::{BACKFILL_PORTION, Rules};
 use curlew_ports::CallKind;
 use std::collections::BTreeMap;
 
-/// Number of portions of older pages that a new post may wait behind: one under way, and one that was sent meanwhile.
+/// Number of portions of older pages that may precede a new post: one under way, and one that was sent meanwhile.
 const PORTIONS: usize = 2;
 
-/// 16. Of its back catalogue a host key gives no more pages and documents a day than the budget.
+/// 16. A host key is asked for no more pages and documents of its back catalogue in a day than the budget allows.
 pub(super) fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     let pages = trace.sends.iter().filter(|send| trace.history.pages.contains(&send.url));
     let pages = pages.map(|send| (send.at, &send.host, &send.url));
@@ -32,7 +32,7 @@ pub(super) fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), 
 }
 
 /// 17. A new post waits behind no more than [`PORTIONS`] portions of older pages of its host key: when it is sent, no
-///     more are sent and still to be called.
+///     more of these pages have been sent and not yet called.
 pub(super) fn new_posts_come_first(trace: &Trace) -> Result<(), Violation> {
     let mut first_called: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for call in trace.calls.iter().filter(|call| call.kind == CallKind::Page) {
