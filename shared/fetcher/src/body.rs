@@ -50,7 +50,7 @@ impl Reader<'_> {
             true => FetchError::Limit("the body was not complete in the time of the call".into()),
             false => no_room(),
         };
-        let (mut piece, mut wire_bytes, mut is_whole) = (Vec::new(), 0, false);
+        let (mut piece, mut wire_bytes, mut is_whole, mut cut) = (Vec::new(), 0, false, None);
         while !is_whole {
             let waiting = Instant::now();
             timeout_at(deadline, decoder.wait_for_room(piece.len())).await.map_err(|_| no_room())?;
@@ -58,7 +58,14 @@ impl Reader<'_> {
             pace.started += waiting.elapsed();
             waited += waiting.elapsed();
             let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| too_late(waited))?;
-            let chunk = chunk.map_err(|e| failure::classify(&e))?;
+            let chunk = match chunk.map_err(|error| failure::classify(&error)) {
+                // Some servers announce the length before compression. The checksum shows whether the body is whole.
+                Err(error) if coding == Coding::Gzip && announced > 0 => {
+                    cut = Some(error);
+                    None
+                }
+                chunk => chunk?,
+            };
             // The timer is never polled while the server always has data ready.
             if chunk.is_some() && Instant::now() >= deadline {
                 return Err(too_late(waited));
@@ -88,7 +95,11 @@ impl Reader<'_> {
             }
             pace.check((wire_bytes + piece.len()) as u64)?;
         }
-        self.finished(coding, decoder, false).await.map(Some)
+        let body = self.finished(coding, decoder, false).await;
+        match cut {
+            Some(cut) if !body.as_ref().is_ok_and(|body| body.len() as u64 == announced) => Err(cut),
+            _ => body.map(Some),
+        }
     }
 
     /// Decodes a complete body according to its headers. A body that does not begin as coded is returned unchanged.

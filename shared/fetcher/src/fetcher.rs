@@ -23,10 +23,10 @@ use url::{Host, Url};
 
 /// Maximum number of idle connections kept per host: a host never has more than one call at a time.
 const MAX_IDLE_PER_HOST: usize = 1;
-/// Maximum size of an HTTP/2 header list in bytes. Over HTTP/1.1 the library allows some 400 KiB and 100 lines.
+/// Maximum size of an HTTP/2 header list in bytes. Over HTTP/1.1 the library allows some 400 KiB.
 const MAX_HEADER_LIST_BYTES: u32 = 64 << 10;
 /// Maximum number of header lines over HTTP/1.1.
-const MAX_HEADER_LINES: usize = 100;
+const MAX_HEADER_LINES: usize = 256;
 
 /// Wait before another attempt to open a socket when this process has no descriptor left.
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);

@@ -1,6 +1,6 @@
 //! Tests of content codings, decompression bombs and broken streams.
 
-use super::server::{PAGE, Server, assert_case_fails, assert_fails, call, ok, page_under};
+use super::server::{HTML, PAGE, Server, assert_case_fails, assert_fails, call, ok, page_under};
 use crate::HttpFetcher;
 use crate::config::Config;
 use crate::decode::{Coding, DecodeError, Decoder};
@@ -81,6 +81,25 @@ async fn h13_every_coding_that_is_offered_is_decoded() {
     assert_eq!(&page_coded("gzip", &two_members).await.unwrap().body[..], b"one two");
     let two_frames = [zstd(b"one ", 21), zstd(b"two", 21)].concat();
     assert_eq!(&page_coded("zstd", &two_frames).await.unwrap().body[..], b"one two");
+}
+
+#[tokio::test]
+async fn a_gzip_body_may_be_announced_with_the_length_of_its_content_if_it_is_whole() {
+    let (whole, text) = (gzip(&text()), text());
+    for (length, body, is_whole) in [
+        (text.len(), &whole[..], true),
+        (text.len() + 1, &whole, false),
+        (text.len(), &whole[..whole.len() - 1], false),
+        (text.len(), &whole[..20], false),
+        (whole.len() + 1, &whole, false),
+    ] {
+        let head = format!("{HTML}Content-Encoding: gzip\r\nContent-Length: {length}\r\n\r\n");
+        let reply = Server::saying([head.as_bytes(), body].concat()).await.page().await;
+        match is_whole {
+            true => assert!(reply.unwrap().body == text),
+            false => assert_case_fails(&length.to_string(), &reply, "Cut", "cut short"),
+        }
+    }
 }
 
 #[tokio::test]
