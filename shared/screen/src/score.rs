@@ -60,7 +60,7 @@ pub(crate) struct Scored {
 /// Returns the page's score for each topic by its words. Topics without a score are omitted.
 pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: Option<&str>) -> Vec<Scored> {
     let spoken = Spoken::detect(lexicon, &[&title.text, &text.text], language);
-    let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
+    let wanted = |e: &Entry| e.side != Side::Common && spoken.lists[e.language];
     let mut counts = BTreeMap::new();
     for (part, folded) in [(In::Title, title), (In::Text, text)] {
         for hit in lexicon.find(&folded.text, wanted) {
@@ -204,14 +204,10 @@ impl Spoken {
         Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || counts(l)) }
     }
 
-    fn has(&self, language: usize) -> bool {
-        self.lists[language]
-    }
-
     /// Returns the entry for this side: in the page's language, else in English, else in any language that applies.
     fn meant<'a>(&self, entries: &'a [Entry], side: Side) -> Option<&'a Entry> {
         let of = |language| entries.iter().find(|e| e.side == side && e.language == language);
-        let any = || entries.iter().find(|e| e.side == side && self.has(e.language));
+        let any = || entries.iter().find(|e| e.side == side && self.lists[e.language]);
         of(self.own).or_else(|| of(ENGLISH)).or_else(any)
     }
 }

@@ -70,7 +70,8 @@ impl<'a> OpenSplits<'a> {
         // Only the scores of the best pages are raised by proximity.
         keep_best(&mut head, selection.head);
         let factors = proximity::factors(|number| self.splits.get(number).copied(), plan, &head)?;
-        all.head = head.iter().zip(factors).map(|(page, factor)| (*page, page.times(factor).score)).collect();
+        all.head =
+            head.iter().zip(factors).map(|(page, factor)| (*page, Score::new(page.score.value() * factor))).collect();
         Ok(all)
     }
 

@@ -70,12 +70,6 @@ pub(crate) struct Unit {
     pub(crate) written: Vec<Written>,
 }
 
-impl Unit {
-    fn number_of_terms(&self) -> usize {
-        self.written.iter().flat_map(Written::terms).count()
-    }
-}
-
 /// Filter that a page passes if any of these matches.
 struct Filter(Vec<Written>);
 
@@ -185,10 +179,11 @@ impl Plan {
         if unread.is_empty() {
             return;
         }
+        let number_of_terms = |unit: &Unit| unit.written.iter().flat_map(Written::terms).count();
         for unit in &mut self.units {
-            let before = unit.number_of_terms();
+            let before = number_of_terms(unit);
             unit.written.iter_mut().for_each(|written| written.leave_unread(unread));
-            if unit.number_of_terms() < before {
+            if number_of_terms(unit) < before {
                 self.too_common.push(unit.text.clone());
             }
         }

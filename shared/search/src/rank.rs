@@ -92,12 +92,6 @@ impl Candidate {
         Place { rank: self.rank, key: self.key.0 }
     }
 
-    /// Returns the candidate with its score multiplied by a factor of at least 1.
-    #[must_use]
-    pub(crate) fn times(self, factor: f32) -> Candidate {
-        self.with(Score::new(self.score.value() * factor))
-    }
-
     /// Returns the candidate with this score, for results that are sorted by it.
     #[must_use]
     pub(crate) fn with(self, score: Score) -> Candidate {
