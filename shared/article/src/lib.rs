@@ -149,7 +149,8 @@ fn read<T>(
     let linked = jsonld::read(&outline);
     let micro = microdata::read(&tree, &outline);
     work.data = linked.steps + micro.steps;
-    outline.is_paywalled = linked.is_paywalled || micro.is_paywalled;
+    let tier = outline.meta(&["article:content_tier"]);
+    outline.is_paywalled = linked.is_paywalled || micro.is_paywalled || tier == Some("locked");
 
     let evidence = Evidence { outline: &outline, linked: &linked, micro: &micro };
     let title = title::choose(evidence);

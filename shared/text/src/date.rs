@@ -95,10 +95,12 @@ pub struct Moment {
 
 /// Returns the instant that a text states; `None` if its day is not known for certain.
 pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
-    parse_instant(text, hints).or_else(|| {
+    let found = parse_instant(text, hints).or_else(|| {
         let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())??;
         Some(moment(text, &day, hints)).filter(|moment| !is_unset(moment.at))
-    })
+    });
+    let short = || Some(text.trim()).filter(|text| hints.accept == Accept::Anywhere && running::is_short(text, hints));
+    found.or_else(|| field::parse(short()?, &Hints { accept: Accept::Field, ..hints.clone() }))
 }
 
 /// Returns the instant of a day in a text, using the time directly after or before it, or midnight.
@@ -133,6 +135,18 @@ pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
 pub fn is_unset(at: Timestamp) -> bool {
     const DAY_MILLIS: u64 = 86_400_000;
     at.as_millis().unsigned_abs() <= DAY_MILLIS || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
+}
+
+/// Returns a day in the path of a URL: `/2026/05/01/`, `/2026/may/01/`, `/2026-05-01-`, `/2026_05_01`, `/20260501`.
+pub fn day_in_path(path: &str) -> Option<Timestamp> {
+    let hints = Hints { accept: Accept::Exact, ..Hints::page(Order::DayFirst) };
+    let segments: Vec<&str> = path.split('/').collect();
+    let three = segments.windows(3).map(|parts| parts.join("-"));
+    let one = segments.iter().filter_map(|segment| Some(segment.get(..10)?.replace('_', "-")));
+    let digits = segments.iter().map(|segment| segment.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+    let dashed = three.chain(one).filter(|text| text.find('-') == Some(4) && text.matches('-').count() == 2);
+    let run = digits.filter(|run| run.len() == 8).map(str::to_owned);
+    dashed.chain(run).find_map(|text| parse_instant(&text, &hints)).map(|day| day.at)
 }
 
 /// Returns all dates in a text of at most a few lines, in order.

@@ -4,6 +4,7 @@ pub mod charset;
 pub mod date;
 pub mod html;
 pub mod hygiene;
+pub mod json;
 pub mod leftovers;
 pub mod links;
 pub mod references;

@@ -165,6 +165,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn labels_of_advertisements_are_told_from_lines_about_them() {
+        let reason = |text: &str| by_itself(&Block { text: text.into(), chars: text.len(), ..Block::default() });
+        for line in [
+            "Story continues below advertisement",
+            "Weiter nach der Werbung",
+            "La suite après cette publicité",
+            "โฆษณา",
+        ] {
+            assert!(reason(line).is_some(), "{line}");
+        }
+        assert_eq!(reason("The story continues below the lock"), None);
+    }
+
+    #[test]
     fn sentences_about_the_page_are_told_from_those_of_the_text() {
         for line in [
             "Get the best of our stories delivered to your inbox.",

@@ -3,7 +3,7 @@
 use crate::choose::Evidence;
 use crate::choose::byline::{
     after_by, after_of, any_day, before_time, has_day, introduces, is_address, is_company, is_login, is_office,
-    is_person, is_reporter, name, starts_with_by, without_paper,
+    is_person, is_reporter, name, names_writer, without_paper,
 };
 use crate::markup::MAX_AUTHORS;
 use crate::read::outline::{Byline, Outline};
@@ -39,9 +39,10 @@ pub(crate) fn choose(
     let bylines = outline.bylines.iter().map(|byline| within(outline, byline));
     let shown = together.iter().map(String::as_str).chain(bylines);
     let at = headline(outline, title);
-    let written = near_headline(outline, at).filter(|text| starts_with_by(text) || is_reporter(text));
+    let written = near_headline(outline, at).filter(|text| names_writer(text) || is_reporter(text));
     let labelled = below_label(outline, at);
-    let profiled = profiles(outline, at);
+    let beside = at.saturating_sub(2)..at + AROUND;
+    let profiled = outline.profiles.iter().filter(|(_, block)| beside.contains(block)).map(|(name, _)| name.as_str());
     let dated = near_headline(outline, at).filter_map(|text| before_day(text).or_else(|| after_day(text)));
     let bare = site.and_then(|site| site.rsplit_once('.')).filter(|(_, end)| (2..=4).contains(&end.len()));
     let site_names = [site.map(fold), bare.map(|(name, _)| fold(name))];
@@ -96,11 +97,6 @@ fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
             .or_else(|| all.find(|heading| ends_with_title(&heading.text, title)))
     });
     named.or(outline.headings_of(1).next()).map_or(0, |heading| heading.block)
-}
-
-fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
-    let near = at.saturating_sub(2)..at + AROUND;
-    outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
 }
 
 /// Returns the names in lines just below the text, such as "Posted by Ada at 10:12".

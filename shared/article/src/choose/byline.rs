@@ -37,7 +37,7 @@ pub(super) fn after_of(text: &str) -> Option<&str> {
         // Names such as "DiAngelo" begin with the shorter words.
         let is_apart = word.len() > 2 || text.starts_with(char::is_lowercase);
         let glued = || Some(rest).filter(|rest| is_apart && is_glued(text, rest));
-        rest.strip_prefix([' ', '\u{A0}']).map(str::trim_start).or_else(glued)
+        rest.strip_prefix([' ', '\u{A0}', ':']).map(str::trim_start).or_else(glued)
     })
 }
 
@@ -47,8 +47,19 @@ fn is_glued(text: &str, rest: &str) -> bool {
     word.ends_with(char::is_lowercase) && rest.starts_with(char::is_uppercase)
 }
 
-pub(super) fn starts_with_by(text: &str) -> bool {
-    after_by(text).is_some() || after_of(text).is_some_and(|rest| rest.starts_with(char::is_uppercase))
+/// True if a line is a byline by its words: behind "by" it has persons, an office, a day, or one short name.
+pub(super) fn names_writer(line: &str) -> bool {
+    const MAX_WORDS: usize = 4;
+    let of = || after_of(line).filter(|rest| rest.starts_with(char::is_uppercase));
+    let Some(rest) = after_by(line).or_else(of) else { return false };
+    let is_small = |word: &str| word.starts_with(char::is_lowercase) && !PARTICLES.contains(word);
+    let unnumbered = rest.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+    (rest.split_whitespace().count() <= MAX_WORDS
+        && rest.contains(char::is_alphabetic)
+        && (line.starts_with(char::is_lowercase) || !rest.split_whitespace().any(is_small)))
+        || is_office(rest)
+        || has_day(rest)
+        || persons(unnumbered).or_else(|| persons(after_role(unnumbered)?)).is_some()
 }
 
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
@@ -80,11 +91,6 @@ pub(super) fn before_time(line: &str) -> &str {
         Some((name, word)) if word.len() <= MAX_WORD_BYTES && word.chars().all(char::is_lowercase) => name.trim_end(),
         _ => before,
     }
-}
-
-fn ends_with_initial(name: &str) -> bool {
-    let mut last = name.rsplit([' ', '.']).filter(|part| !part.is_empty());
-    name.ends_with('.') && last.next().is_some_and(|part| part.chars().count() == 1)
 }
 
 pub(super) fn is_office(name: &str) -> bool {
@@ -146,7 +152,8 @@ fn first_person(text: &str) -> Option<FirstPerson> {
         // A label may follow a comma.
         is_joined |= !has_comma && rest.peek().is_some_and(|next| BETWEEN_NAMES.contains(next));
         let is_last = has_comma || rest.peek().is_none_or(|next| BETWEEN_NAMES.contains(next));
-        let is_family_name = words > 0 && is_joined && is_last && is_family_name(name);
+        let is_listed = || FAMILY_NAMES.contains(fold(name).as_str()) && name.starts_with(char::is_uppercase);
+        let is_family_name = words > 0 && is_joined && is_last && is_listed();
         if !is_family_name && (!is_part_of_name(name) || is_role(name)) {
             // "Ada Example December 8": the last word is part of a day.
             if words > PERSON && name.starts_with(|c: char| c.is_ascii_digit()) && has_day(&format!("1 {last} 2026")) {
@@ -159,15 +166,15 @@ fn first_person(text: &str) -> Option<FirstPerson> {
         if !PARTICLES.contains(name) {
             end = start + name.len();
         }
+        // A full stop that is not that of an initial or a title ends a byline.
+        if name.ends_with('.') && name.len() > "Esq.".len() && words >= PERSON {
+            return Some(FirstPerson { end: end - 1, next: None });
+        }
         if has_comma {
             return (words >= PERSON).then_some(FirstPerson { end, next: Some(start + word.len()) });
         }
     }
     (words >= PERSON).then_some(FirstPerson { end, next: None })
-}
-
-fn is_family_name(word: &str) -> bool {
-    word.starts_with(char::is_uppercase) && FAMILY_NAMES.contains(fold(word).as_str())
 }
 
 fn before_event(byline: &str) -> &str {
@@ -225,6 +232,11 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
         text = rest;
     }
     let mut introduced = text.len() < whole.len();
+    let made = text.split_once(" by ").filter(|(work, _)| work.len() <= MADE);
+    // "Photo by", "Edited by": a helper.
+    if made.is_some_and(|(work, _)| !introduced && (is_role(work) || work.ends_with("dited"))) {
+        return None;
+    }
     let names = |text| persons(text).or_else(|| persons(after_role(text)?));
     let small = |text: &str| text.trim_start().starts_with(char::is_lowercase);
     // Names of organisations have such joining words, too, but seldom lower-case words after them.
@@ -234,7 +246,7 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     };
     if let Some(names) = names(text).filter(|names| signed || introduced || has_helpers(names)) {
         text = names;
-    } else if let Some(rest) = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| after(text.get(at + 1..)?)) {
+    } else if let Some((_, rest)) = made {
         // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
         introduced = true;
         text = names(rest).unwrap_or(rest);
@@ -261,7 +273,8 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     let name = name.rsplit_once(", ").filter(|(_, site)| is_address(site)).map_or(name, |(name, _)| name);
     let name = name.trim_matches([' ', ',', '-', '–', '&']).trim_start_matches('.');
     // The full stop after an initial is part of the name.
-    let name = if ends_with_initial(name) { name } else { name.trim_end_matches('.') };
+    let last = name.rsplit([' ', '.']).find(|part| !part.is_empty()).unwrap_or_default();
+    let name = if last.chars().count() == 1 { name } else { name.trim_end_matches('.') };
     let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();
     let mut each = name.split([',', ';']).map(|name| name.split_whitespace().count());
@@ -269,7 +282,7 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
     let is_name = plausible
         && (!digits || (words <= 3 && !has_day(&plain)))
-        && !name.contains("://")
+        && !plain.trim_start().starts_with("http")
         && !name.contains("www.")
         && name.chars().any(char::is_alphabetic)
         && (2..=MAX_CHARS).contains(&name.chars().count())

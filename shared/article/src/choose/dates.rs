@@ -2,7 +2,7 @@
 
 use crate::choose::Evidence;
 use crate::choose::body::Body;
-use crate::choose::byline::{is_person, starts_with_by};
+use crate::choose::byline::{is_person, names_writer};
 use crate::lists::{BEFORE_DAYS, MODIFIED_METAS, PUBLISHED_METAS};
 use crate::markup::Statements;
 use crate::read::changes::{LineDates, says_published, stated};
@@ -13,7 +13,6 @@ use curlew_model::{Confidence, Timestamp};
 use curlew_text::date::{self, Hints, Order, parse};
 use curlew_text::hygiene::head_bytes;
 use std::borrow::Cow;
-use url::Url;
 
 #[derive(Debug, Default)]
 pub(crate) struct Dates {
@@ -68,14 +67,9 @@ fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
 }
 
 fn first_reliable(claims: impl Iterator<Item = Claim>, wanted: Confidence) -> Option<Claim> {
-    let mut first = None;
-    for claim in claims {
-        if claim.1.confidence >= wanted {
-            return Some(claim);
-        }
-        first.get_or_insert(claim);
-    }
-    first
+    let mut claims = claims.peekable();
+    let first = claims.peek().copied();
+    claims.find(|(_, source)| source.confidence >= wanted).or(first)
 }
 
 /// A page, with the positions where a date of its article can be, as numbers of blocks.
@@ -130,7 +124,7 @@ impl DatedPage<'_> {
         let of_address = DateSource { from: "url", confidence: Confidence::Medium, zone: None };
         let own = |m: &Moment| !m.modified && !m.outside && m.block <= self.end && self.below_top(m.block);
         let claims = [
-            day_of_address(&self.evidence.outline.page).map(|at| (at, of_address)),
+            date::day_in_path(self.evidence.outline.page.path()).map(|at| (at, of_address)),
             self.moment(&self.hints, Confidence::Medium, |m| !m.modified && !m.foreign && self.near(m.block)),
             self.moment(&self.hints, Confidence::Medium, own),
             self.dateline(),
@@ -154,7 +148,7 @@ impl DatedPage<'_> {
         let Evidence { outline, linked, .. } = self.evidence;
         let first_day = local_day(found.0, found.1.zone);
         let (at, source) = modified.filter(|(at, source)| local_day(*at, source.zone) > first_day)?;
-        if linked.is_live || day_of_address(&outline.page).is_some_and(|day| day.day() == first_day) {
+        if linked.is_live || date::day_in_path(outline.page.path()).is_some_and(|day| day.day() == first_day) {
             return None;
         }
         let moments = outline.moments.iter().filter(|m| !m.modified && !m.outside && self.near(m.block));
@@ -221,7 +215,7 @@ impl DatedPage<'_> {
         let line = |at: usize| outline.blocks.get(at).filter(|block| block.chars <= LINE);
         let names = |at: usize| {
             let marked = outline.bylines.iter().any(|byline| byline.block == at);
-            line(at).is_some_and(|block| marked || starts_with_by(&block.text))
+            line(at).is_some_and(|block| marked || names_writer(&block.text))
         };
         let is_short =
             |at: usize| line(at).is_some_and(|block| block.chars <= SHORT && !matches!(block.tag, Tag::Heading(_)));
@@ -288,35 +282,6 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
     }
 }
 
-/// Returns a date in the path: `/2026/05/01/`, `/2026/may/01/`, `/2026-05-01-`, `/20260501`.
-fn day_of_address(page: &Url) -> Option<Timestamp> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
-    let segments: Vec<&str> = page.path().split('/').collect();
-    let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let three = segments.windows(3).find_map(|window| {
-        let [year, month, day] = window else { return None };
-        let plain = |text: &str, max: usize| text.len() <= max && is_digits(text) && !text.is_empty();
-        let named = MONTHS.iter().position(|name| month.eq_ignore_ascii_case(name)).map(|at| (at + 1).to_string());
-        let month = named.or_else(|| plain(month, 2).then(|| (*month).to_owned()))?;
-        (year.len() == 4 && plain(year, 4) && plain(day, 2)).then(|| format!("{year}-{month:0>2}-{day:0>2}"))
-    });
-    three.and_then(|text| parse(&text)).or_else(|| {
-        segments.iter().find_map(|segment| {
-            let iso = segment.get(..10).map(|text| text.replace('_', "-"));
-            let iso = iso.filter(|text| {
-                let parts = [text.get(..4), text.get(5..7), text.get(8..)];
-                parts.iter().all(|part| part.is_some_and(is_digits)) && text.match_indices('-').count() == 2
-            });
-            iso.and_then(|text| parse(&text)).or_else(|| {
-                let run = segment.get(..8).filter(|run| is_digits(run))?;
-                let ends = segment.as_bytes().get(8).is_none_or(|b| !b.is_ascii_digit());
-                ends.then(|| parse(run)).flatten()
-            })
-        })
-    })
-}
-
 /// Returns a line with spaces where only the style sheet separates its parts, as in "Ada ExampleMay 1, 2026".
 fn parted(line: &str) -> Cow<'_, str> {
     let glued = |(one, two): (char, char)| {
@@ -357,7 +322,7 @@ fn leads_to_day(before: &str) -> bool {
     let before = before.trim();
     !before.contains(char::is_alphabetic)
         || BEFORE_DAYS.contains(fold(before).as_str())
-        || starts_with_by(before)
+        || names_writer(before)
         || is_person(before)
         || (says_published(before) && words(before) <= MAX_WORDS)
 }

@@ -14,6 +14,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
         let is_marked = text.contains("</") || text.contains("<br");
         let text = if is_marked { without_tags(&text).into() } else { text };
         let text = line(&text, outline.limits.title_chars);
+        let text = text.trim_matches(ENDS).trim_end_matches(" -").trim_start_matches("- ").to_owned();
         if is_leftover(&text) { String::new() } else { text }
     };
     let site = Site::new(evidence);
@@ -21,15 +22,19 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let shared = outline.meta(&["og:title", "twitter:title"]).map(tidy).unwrap_or_default();
     let stated = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
     let told = [&shared, &stated, &document].map(|title| without_site(title, &site));
-    let told: Vec<String> = told.into_iter().filter(|title| !title.is_empty() && !is_leftover(title)).collect();
+    // The site's name is the title of its home page only.
+    let is_home = outline.page.path() == "/";
+    let says = |title: &String| !title.is_empty() && !is_leftover(title) && (is_home || !site.is_called(title));
+    let told: Vec<String> = told.into_iter().filter(says).collect();
+    let sentence = || only(outline).filter(|text| words(text) >= 3 && !site.is_called(text) && akin(text, &told));
     heading(outline, &told, 1, first_parts)
-        .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
+        .or_else(|| sentence().map(|text| without_label(text, &told).to_owned()))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
         .or_else(|| heading(outline, &told, 2, first_parts))
         .or_else(|| heading(outline, &told, 2, last_parts))
         .or_else(|| told.first().cloned())
         .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
-        .or((!document.is_empty()).then_some(document))
+        .or_else(|| [shared, stated, document].into_iter().find(|title| !title.is_empty()))
 }
 
 fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
@@ -47,11 +52,12 @@ fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) 
     best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
-/// Returns a heading without the label before its colon, if two sources agree on the rest.
+/// Returns a heading without the label glued before it, if a source has only the rest.
 fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
-    let Some((_, behind)) = heading.split_once(':') else { return heading };
-    let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
-    if behind.starts_with(char::is_alphabetic) && agree() { behind } else { heading }
+    let behind = heading.split_once(':').map(|(_, behind)| behind).filter(|text| text.starts_with(char::is_alphabetic));
+    let ends = |text: &str| told.iter().any(|title| fold(title).ends_with(&fold(text)));
+    let is = |text: &&str| told.iter().any(|title| fold(title) == fold(text)) || (ends(text) && !ends(heading));
+    behind.filter(is).unwrap_or(heading)
 }
 
 fn akin(text: &str, told: &[String]) -> bool {
@@ -59,11 +65,6 @@ fn akin(text: &str, told: &[String]) -> bool {
     const AKIN: f64 = 0.2;
     let text = fold(text);
     told.is_empty() || told.iter().any(|title| alike(&fold(title), &text, AKIN) >= AKIN)
-}
-
-/// Returns the only `<h1>` of a page, if it is a sentence and not a name.
-fn alone(outline: &Outline<'_>) -> Option<String> {
-    only(outline).filter(|one| words(one) >= 3).cloned()
 }
 
 /// Returns the only `<h1>` of a page, if a stated title begins with it: a name of an entry, a product or a person.
@@ -102,6 +103,8 @@ fn marks(title: &str) -> impl Iterator<Item = &'static str> {
     PARTING.iter().chain(tight).copied().filter(|mark| title.contains(mark))
 }
 
+/// Separators that remain at the ends of a title if the name beside them is empty.
+const ENDS: [char; 7] = [' ', '|', '｜', '·', '•', '–', '—'];
 const PARTING: [&str; 25] = [
     " | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ ", " ‹ ", " › ", " < ",
     " > ", " ~ ", " ⋆ ", " ★ ", " ― ", " ‒ ", " -- ", " │ ", " ¦ ",
@@ -166,7 +169,7 @@ impl Site {
 
     fn is_called(&self, text: &str) -> bool {
         let text = fold(text);
-        self.names.contains(&text)
+        self.names.contains(&text) || text.replace(' ', "") == self.host
     }
 
     /// True if a part of a title is the site's name, according to the page or to its host.

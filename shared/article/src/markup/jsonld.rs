@@ -2,8 +2,7 @@
 
 use crate::markup::{MAX_AUTHORS, Statements, is_article, is_false};
 use crate::read::outline::Outline;
-use curlew_text::leftovers::is_leftover;
-use curlew_text::references;
+use curlew_text::{json, leftovers::is_leftover, references};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -62,9 +61,13 @@ fn parse(script: &str) -> Vec<Value> {
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
         .iter()
         .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
-    let tame = script.replace(char::is_control, " ");
     // A comment may end after the last valid value.
-    serde_json::Deserializer::from_str(&tame).into_iter().map_while(Result::ok).collect()
+    let values = |text: &str| {
+        let tame = text.replace(char::is_control, " ");
+        serde_json::Deserializer::from_str(&tame).into_iter().map_while(Result::ok).collect()
+    };
+    let strict: Vec<Value> = values(script);
+    if strict.is_empty() { values(&json::mended(script)) } else { strict }
 }
 
 impl<'v> Reader<'v> {
@@ -214,7 +217,10 @@ impl<'v> Reader<'v> {
         match self.referred(value) {
             Value::Array(values) => values.iter().find_map(|value| self.name(unless_array(value))),
             Value::Object(object) => {
-                self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")))
+                let name = self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")));
+                name.or_else(|| {
+                    Some(self.string(object.get("givenName"))? + " " + &self.string(object.get("familyName"))?)
+                })
             }
             other => self.string(Some(other)),
         }

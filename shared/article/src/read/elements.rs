@@ -1,6 +1,6 @@
 //! Classifies single elements by their names, roles and classes.
 
-use crate::lists::MUTE;
+use crate::lists::{HIDING, MUTE};
 use crate::read::boilerplate::ElementNames;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
 use crate::read::images::{background, is_photo, sources};
@@ -200,7 +200,7 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     })
 }
 
-/// True if a class says that an element within a heading is a label before or after it, such as the section.
+/// True if a class says that an element within a heading is a label beside it, such as the section, or is hidden.
 pub(crate) fn is_label(element: &Element) -> bool {
     const LABELS: &str = "antetitulo badge dachzeile eyebrow flag flair kicker label occhiello overline prefix volanta";
     /// Elements are examined once for each heading around them.
@@ -209,18 +209,32 @@ pub(crate) fn is_label(element: &Element) -> bool {
         head_bytes(class, MAX_BYTES).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
-            ends.into_iter().flatten().any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
+            (HIDING.contains(name) && !class.contains(':'))
+                || ends
+                    .into_iter()
+                    .flatten()
+                    .any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
         })
     })
 }
 
-/// True for a link to a fragment whose text is only a sign: to the heading around it, or back from a footnote.
+/// True for a link to a fragment whose text is only a sign: to the heading around it, to a footnote or back.
 pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
-    const NEAR: usize = 6;
+    const NEAR: usize = 12;
+    const MAX_BYTES: usize = 6;
+    let is_note = || {
+        attr(element, "role") == Some("doc-noteref")
+            || attr(element, "data-footnote-ref").is_some()
+            || attr(element, "class").is_some_and(|class| class.starts_with("footnote"))
+            || node.parent().and_then(|around| around.value().as_element()).is_some_and(|around| around.name() == "sup")
+    };
     let is_sign = || {
-        let mut budget = NEAR;
-        let text = text_of(node, NEAR, &mut budget);
-        text.len() <= NEAR && !text.trim().is_empty() && !text.contains(char::is_alphanumeric)
+        let text = text_of(node, MAX_BYTES, &mut { NEAR });
+        let sign = text.trim().trim_matches(['[', ']', '(', ')']);
+        let is_number = sign.len() <= 3 && sign.bytes().all(|b| b.is_ascii_digit());
+        let is_key = is_number || (sign.len() == 1 && sign.starts_with(char::is_lowercase));
+        let is_short = text.len() <= MAX_BYTES && !text.trim().is_empty();
+        is_short && (!sign.contains(char::is_alphanumeric) || (is_key && is_note()))
     };
     element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
 }

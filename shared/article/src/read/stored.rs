@@ -172,18 +172,15 @@ fn numbered<'p, 'v: 'p>(
 }
 
 fn is_prose(string: &str) -> bool {
-    text::text_words(string) >= WORDS && !is_code(string)
+    const CODE: [&str; 5] = ["function(", "=>", "{\"", "@media", "px;"];
+    let start = head_bytes(string, 400);
+    text::text_words(string) >= WORDS && !CODE.iter().any(|sign| start.contains(sign))
 }
 
 /// True for an object with very many strings, such as a site's translations.
 fn is_dictionary(object: &Map<String, Value>) -> bool {
     const MIN_STRINGS: usize = 40;
     object.values().filter(|value| value.is_string()).count() >= MIN_STRINGS
-}
-
-fn is_code(string: &str) -> bool {
-    let start = head_bytes(string, 400);
-    ["function(", "=>", "{\"", "@media", "px;"].iter().any(|sign| start.contains(sign))
 }
 
 /// Returns the name and the properties of an element in a React stream: `["$", "p", key, {"children": …}]`.

@@ -176,7 +176,11 @@ impl<'a> Walk<'a> {
             "video" => self.picture(attr(element, "poster").into_iter().collect(), true),
             // Most other images in `<noscript>` only count readers.
             "noscript" => self.picture(without_scripts(node).filter(|address| is_photo(address)).collect(), false),
-            "time" => self.time(node, element),
+            "time" | "relative-time" => self.time(node, element),
+            "br" if self.pre > 0 => {
+                self.text("\n");
+                return false;
+            }
             _ => {}
         }
         if is_mute(tag) && !is_text_button(node, element) {
@@ -216,7 +220,9 @@ impl<'a> Walk<'a> {
         if matches!(tag, "td" | "th") && self.line_says && self.silent.is_none() {
             self.line.push_str(" | ");
         }
-        let attributes = Attributes::read(element);
+        let mut attributes = Attributes::read(element);
+        // Numbers of lines. Elsewhere such short names are generated.
+        attributes.conceals |= self.pre > 0 && matches!(attributes.class, "ln" | "lnt");
         let is_seen =
             || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
         let (class, id) = (self.names.meaning(attributes.class), self.names.meaning(attributes.id));

@@ -85,4 +85,6 @@ fn what_a_page_hides_behind_a_paywall_is_no_text_of_it() {
     let micro =
         "<article itemscope itemtype=https://schema.org/Article><meta itemprop=isAccessibleForFree content=False>";
     assert!(read(&format!("{micro}{TEXT}</article>")).is_paywalled);
+    let tier = |tier: &str| page(&format!("<meta property=article:content_tier content={tier}>")).is_paywalled;
+    assert!(tier("locked") && !tier("free"));
 }

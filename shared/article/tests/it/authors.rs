@@ -44,3 +44,35 @@ fn an_author_is_found_in_cards_links_and_lines_and_an_office_is_asked_last() {
         assert_eq!(of(none), None, "{none}");
     }
 }
+
+#[test]
+fn words_that_begin_like_a_byline_or_name_a_helper_are_no_author() {
+    let of = |above: &str| read(&format!("<title>A bridge</title><h1>A bridge falls</h1>{above}{FIRST}{REST}")).author;
+    for (line, want) in [
+        ("By Ada Example", Some("Ada Example")),
+        ("By ADA EXAMPLE", Some("ADA EXAMPLE")),
+        ("By 3i Global", Some("3i Global")),
+        ("by ada", Some("ada")),
+        ("By our correspondent Ada Example in Weirstead", Some("Ada Example")),
+        ("Por: Ada Example", Some("Ada Example")),
+        ("Yazar: Ada Example", Some("Ada Example")),
+        ("作者：王小明", Some("王小明")),
+        ("By the numbers", None),
+        ("By law, all gates have to be shut at dusk", None),
+        ("By 2030, half of all gates will be new", None),
+        ("By then it was too late.", None),
+        ("Von Berlin nach Hamburg", None),
+    ] {
+        assert_eq!(of(&format!("<p>{line}</p>")).as_deref(), want, "{line}");
+    }
+    for (line, want) in [
+        ("Photo by Ben Example", None),
+        ("Edited by Ben Example", None),
+        ("Contributed by Ada Example", Some("Ada Example")),
+        ("Written by Ada Example. Medically reviewed by Ben Example, MD", Some("Ada Example")),
+        ("Written by Ada Q. Example Jr.", Some("Ada Q. Example Jr")),
+    ] {
+        assert_eq!(of(&format!("<p class=byline>{line}</p>")).as_deref(), want, "{line}");
+    }
+    assert_eq!(of("<meta property=article:author content=https://social.example/ada>"), None);
+}

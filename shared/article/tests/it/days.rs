@@ -100,3 +100,47 @@ fn markup_may_state_seconds_typed_values_and_days_before_the_web_but_nothing_tha
     // An early date in the text belongs to the story.
     assert_eq!(published("", "<p>The quay was built on <time datetime=1923-05-04>4 May 1923</time></p>"), "");
 }
+
+#[test]
+fn each_of_two_days_in_an_element_for_dates_has_its_own_words() {
+    for (language, line) in [
+        ("en", "Updated 3 June 2026, published 1 May 2026"),
+        ("en", "May 1, 2026. <i>Updated: June 3, 2026</i>"),
+        ("de", "Aktualisiert am 03.06.2026 – Veröffentlicht am 01.05.2026"),
+    ] {
+        let above = format!("<div class=date>{line}</div>");
+        let html = format!("<html lang={language}><title>The ferry</title><h1>The ferry</h1>{above}{FIRST}{REST}");
+        let article = read_at(&html, "https://quay.example.org/ferry");
+        let days = [article.published, article.modified].map(|at| at.map(|at| at.to_string()).unwrap_or_default());
+        assert_eq!(days, ["2026-05-01T00:00:00Z", "2026-06-03T00:00:00Z"], "{line}");
+    }
+}
+
+#[test]
+fn markup_may_shorten_the_year_and_name_its_dates_in_many_ways() {
+    let day = "2026-05-01T00:00:00Z";
+    for above in [
+        "<time>01.05.26</time>",
+        "<div class=date>01.05.26</div>",
+        "<relative-time datetime=2026-05-01>x</relative-time>",
+    ] {
+        assert_eq!(published("", above), day, "{above}");
+    }
+    assert_eq!(published("", "<p>Version 01.05.26</p>"), "");
+    for name in ["og:pubdate", "vr:published_time", "created", "date.created"] {
+        assert_eq!(published(&format!("<meta property={name} content=2026-05-01>"), ""), day, "{name}");
+    }
+}
+
+#[test]
+fn linked_data_with_a_small_fault_is_read() {
+    for json in [
+        r#"{"@type":"Article","datePublished":"2026-05-01",}"#,
+        r#"{"@type":"Article","description":"it\'s","datePublished":"2026-05-01"}"#,
+        "\u{FEFF}{\"@type\":\"Article\", // dates\n\"datePublished\":\"2026-05-01\"}",
+    ] {
+        assert_eq!(published(&linked(json), ""), "2026-05-01T00:00:00Z", "{json}");
+    }
+    let writer = r#"{"@type":"Article","author":{"givenName":"Ada","familyName":"Example"}}"#;
+    assert_eq!(read(&linked(writer), "").author.as_deref(), Some("Ada Example"));
+}

@@ -129,6 +129,20 @@ fn links_that_are_signs_and_numbers_of_pages_are_no_text() {
     for sign in ["↩", "↩︎", "↑", "[^]", "⏎"] {
         assert_eq!(between(&format!("<p>{note} <a href=#ref1>{sign}</a></p>")), [note], "{sign}");
     }
+    let glued = "His letter of complaintSIGN is bound into the back of the book that the clerk kept.";
+    for sign in [
+        "<sup id=ref1><a href=#fn1 role=doc-noteref>1</a></sup>",
+        "<a href=#fn1 class=footnote-ref>[12]</a>",
+        "<sup class=reference><a href=#note-1><span>[</span>a<span>]</span></a></sup>",
+        "<sup><a href=#fn1 data-footnote-ref>†</a></sup>",
+    ] {
+        assert_eq!(between(&format!("<p>{}</p>", glued.replace("SIGN", sign))), [note], "{sign}");
+    }
+    for sign in
+        ["<sup>3</sup>", "<a href=#year>2</a>", "<sup><a href=#all>All</a></sup>", "<sup><a href=/5>5</a></sup>"]
+    {
+        assert_ne!(between(&format!("<p>{}</p>", glued.replace("SIGN", sign))), [note], "{sign}");
+    }
     for number in ["Page 1 of 3", "Seite 2/7", "Pagina 1 di 3", "1 / 4 ページ", "第1页，共3页"] {
         assert_eq!(between(&format!("<p>{number}</p>")), [""; 0], "{number}");
     }
@@ -158,4 +172,23 @@ fn a_declared_shadow_tree_is_read_with_its_slots_filled() {
     let item = format!("<main>{FIRST}<ul><li><template shadowrootmode=open><b>x</b></template>{LAST}</li></ul></main>");
     assert!(whole(&item).contains("Whoever has more time"), "{item}");
     assert_eq!(whole(&format!("<template><p>Row</p></template><template shadowrootmode=x>{lines}</template>")), "");
+}
+
+#[test]
+fn code_keeps_its_lines_and_neither_their_numbers_nor_the_names_of_icons_nor_links_for_editing_are_text() {
+    let code = "let gate = 1;\nlet lock = 2;";
+    for markup in [
+        "<pre>let gate = 1;<br>let lock = 2;</pre>",
+        "<pre><code><span class=ln>1</span>let gate = 1;\n<span class=ln>2</span>let lock = 2;\n</code></pre>",
+        "<table><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n</pre></td><td><pre>let gate = 1;\nlet lock = 2;\n</pre></td></tr></table>",
+        "<table><tr><td class=linenos><div class=linenodiv><pre>1\n2</pre></div></td><td><pre>let gate = 1;\nlet lock = 2;</pre></td></tr></table>",
+    ] {
+        assert_eq!(between(markup), [code], "{markup}");
+    }
+    let rest = "stood open, and the clerk of the town wrote it into the ledger before the bells rang for noon.";
+    let icon = format!("<p>The gate <i class=material-icons>open_in_new</i>{rest}</p>");
+    assert_eq!(between(&icon), [format!("The gate {rest}")]);
+    let section =
+        format!("<h2>The gate<span class=mw-editsection>[<a href=/edit>edit</a>]</span></h2><p>It {rest}</p>");
+    assert_eq!(between(&section), ["The gate".to_owned(), format!("It {rest}")]);
 }

@@ -1,6 +1,6 @@
 //! Headlines and the names of sites.
 
-use crate::story::{FIRST, REST, TEXT, linked, read};
+use crate::story::{FIRST, REST, TEXT, linked, read, read_at};
 
 #[test]
 fn the_site_name_is_no_part_of_the_headline() {
@@ -61,4 +61,36 @@ fn the_sites_name_is_what_it_calls_itself_before_who_publishes_it() {
     }
     let own = "<title>A bridge falls – News</title><meta property=og:site_name content='The Weir'>";
     assert_eq!(of(own).as_deref(), Some("The Weir"));
+}
+
+#[test]
+fn a_title_that_is_the_sites_name_is_that_of_its_home_page_only() {
+    let body = format!("<h1>A bridge falls on Monday</h1>{TEXT}");
+    let named = "<meta property=og:site_name content='The Weir'><meta property=og:title content='The Weir'>";
+    for head in [format!("<title>The Weir</title>{named}"), "<title>site.example.org</title>".into()] {
+        let title = |path: &str| read_at(&format!("{head}{body}"), &format!("https://site.example.org/{path}")).title;
+        assert_eq!(title("a").as_deref(), Some("A bridge falls on Monday"), "{head}");
+        assert_ne!(title("").as_deref(), Some("A bridge falls on Monday"), "{head}");
+    }
+    let nothing_else = format!("<title>The Weir</title>{named}{TEXT}");
+    assert_eq!(read(&nothing_else).title.as_deref(), Some("The Weir"));
+    let home = format!("<title>Home</title><nav><a href=/>Home</a></nav>{body}");
+    assert_eq!(read(&home).title.as_deref(), Some("A bridge falls on Monday"));
+}
+
+#[test]
+fn what_is_only_beside_a_headline_is_no_part_of_it() {
+    for (title, body, want) in [
+        ("A bridge falls | ", "", "A bridge falls"),
+        ("A bridge falls –", "", "A bridge falls"),
+        (" - A bridge falls", "", "A bridge falls"),
+        ("« A bridge »", "", "« A bridge »"),
+        ("[2605.01] A bridge falls", "<h1><span>Title:</span>A bridge falls</h1>", "A bridge falls"),
+        ("Category:Bridges", "<h1>Category:Bridges</h1>", "Category:Bridges"),
+        ("A bridge falls", "<h1>A bridge falls<b class=visually-hidden> (a new window)</b></h1>", "A bridge falls"),
+        ("A bridge", "<h1><b class=sr-only>A bridge falls</b></h1>", "A bridge falls"),
+    ] {
+        let html = format!("<title>{title}</title>{body}{TEXT}");
+        assert_eq!(read(&html).title.as_deref(), Some(want), "{title} {body}");
+    }
 }

@@ -68,7 +68,7 @@ fn clock_time(before: &str, time: &str, after: &str) -> Option<String> {
     let is_minute = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
     match mark {
         "h" if minute.is_empty() => Some(format!("{hour}:00")),
-        _ if !is_minute || !matches!(mark, "h" | ".") => None,
+        _ if !is_minute || !matches!(mark, "h" | ".") || half.contains(|c: char| c.is_ascii_digit()) => None,
         "." if ![before, after, half].iter().any(|word| HOURS.contains(word)) => None,
         _ => Some(format!("{hour}:{minute}")),
     }

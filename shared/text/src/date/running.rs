@@ -95,6 +95,14 @@ fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     date.map(|date| (date, 3))
 }
 
+/// True for a whole text such as `01.05.26` or `5/1/26`, unless its language writes the year first.
+pub(super) fn is_short(text: &str, hints: &Hints) -> bool {
+    const YEAR_FIRST: [&[u8; 2]; 8] = [b"zh", b"ja", b"ko", b"hu", b"lt", b"sv", b"mn", b"fa"];
+    let parts: Vec<&str> = text.split(['.', '/']).collect();
+    let is_day = matches!(parts[..], [a, b, c] if a.len() <= 2 && b.len() <= 2 && c.len() == 2);
+    is_day && parts.iter().all(|part| is_digits(part)) && hints.language.is_none_or(|code| !YEAR_FIRST.contains(&&code))
+}
+
 /// Parses `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
 fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);

@@ -263,6 +263,7 @@ fn the_time_after_a_day_of_a_page_is_read() {
          1 de maio de 2026, às 10h15 | 1 мая 2026 г. в 10:15 | 10:15, 1 мая 2026 | 1 May 2026, 10.15am",
     );
     assert_eq!(page("1 May 2026, 10.15 miles"), "2026-05-01T00:00:00Z");
+    assert_eq!(page("1 May 2026, am 03.06.2026"), "2026-05-01T00:00:00Z");
     must_mean(
         page,
         "2026-05-01T00:00:00Z",
@@ -353,4 +354,31 @@ fn what_is_no_date_of_a_directive_is_none() {
     assert_eq!(directive(&"1 ".repeat(40_000)), "");
     // The month is ambiguous.
     assert_eq!(directive("05/03/2026"), "");
+}
+
+#[test]
+fn a_whole_text_may_shorten_the_year_in_the_order_of_its_language() {
+    let read = |text: &str, order, language| shown(text, &Hints::page(order).of_language(language));
+    for (text, order, language, want) in [
+        ("01.05.26", Order::DayFirst, Some("de"), "2026-05-01T00:00:00Z"),
+        ("5/1/26", Order::MonthFirst, None, "2026-05-01T00:00:00Z"),
+        ("1/5/26", Order::DayFirst, Some("it"), "2026-05-01T00:00:00Z"),
+        ("26.05.01", Order::DayFirst, Some("ko"), ""),
+        ("Version 1.5.26", Order::DayFirst, None, ""),
+        ("1.5.2", Order::DayFirst, None, ""),
+    ] {
+        assert_eq!(read(text, order, language), want, "{text}");
+    }
+}
+
+#[test]
+fn days_in_paths_are_read_and_numbers_are_not() {
+    for path in ["/2026/05/01/a", "/2026/5/1", "/2026/may/01/a", "/a/2026-05-01-b", "/2026_05_01", "/20260501_b.html"] {
+        assert_eq!(day_in_path(path).map(|at| at.day()).as_deref(), Some("2026-05-01"), "{path}");
+    }
+    for path in
+        ["/2026/05/01-things", "/a-2026-05-01", "/1/2/3", "/1777629600", "/202605011", "/2026/05", "/2026-13-01"]
+    {
+        assert_eq!(day_in_path(path), None, "{path}");
+    }
 }

@@ -11,6 +11,7 @@ use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
 use crate::read::scan_head::{CANONICALS, is_directive};
 use crate::read::walk::{MANY, Walk};
+use curlew_text::date::{Hints, Order, ascii_digits, find};
 use curlew_text::hygiene;
 use curlew_text::leftovers::is_leftover;
 use ego_tree::NodeRef;
@@ -40,7 +41,7 @@ impl<'a> Walk<'a> {
             self.add_contents(Contents::of_anchor(start, self.next));
         }
         let profile = self.own_link && href.is_some_and(links::is_profile);
-        if profile && self.out.profiles.len() < MAX_BYLINES && !self.in_comments() {
+        if profile && self.out.profiles.len() < MAX_BYLINES && self.beside == 0 {
             let name = self.line_of(node, 80);
             self.out.profiles.push((name, self.out.blocks.len()));
         }
@@ -189,7 +190,7 @@ impl<'a> Walk<'a> {
         }
         let author = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("author"));
         let byline = author || names.class.byline || names.id.byline;
-        if byline && self.out.bylines.len() < MAX_BYLINES && !self.in_comments() {
+        if byline && self.out.bylines.len() < MAX_BYLINES && self.beside == 0 {
             let profiles = profiles_in(node, &mut self.looks);
             let is_name = author || names.class.name || profiles.is_some();
             let raw = if profiles.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
@@ -206,11 +207,22 @@ impl<'a> Walk<'a> {
         {
             self.moment(value.to_owned(), true, false);
         } else if element.name() != "time" && names.class.date && self.out.moments.len() < MANY {
-            let shown = self.line_of(node, 80);
-            let changes = tells_change(&shown);
-            let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
-            let published = class.contains("publish") || class.contains("post") || class.contains("entry");
-            self.moment(value, published, changes || class.contains("updat") || class.contains("modif"));
+            let shown = ascii_digits(&self.line_of(node, 80)).into_owned();
+            let stated = instant_in(node, &mut self.looks).map(str::to_owned);
+            let days = find(&shown, &Hints::page(Order::DayFirst));
+            let named = class.contains("publish") || class.contains("post") || class.contains("entry");
+            if days.len() < 2 {
+                let modified = tells_change(&shown) || class.contains("updat") || class.contains("modif");
+                return self.moment(stated.unwrap_or(shown), named, modified);
+            }
+            let mut from = 0;
+            // Each of several days has its own words before it. Elements with instants are read themselves.
+            for day in days.iter().filter(|_| stated.is_none()) {
+                let before = shown.get(from..day.start).unwrap_or_default();
+                let (modified, value) = (says_change(before), shown.get(from..).unwrap_or_default().to_owned());
+                self.moment(value, says_published(before) || (named && !modified), modified);
+                from = day.end;
+            }
         }
     }
 
@@ -218,10 +230,6 @@ impl<'a> Walk<'a> {
         if self.out.props.len() < MANY {
             self.out.props.push(Prop { names, value, in_item: self.items > 0 });
         }
-    }
-
-    fn in_comments(&self) -> bool {
-        self.beside > 0
     }
 }
 
