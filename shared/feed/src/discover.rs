@@ -51,7 +51,9 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_header
         let [host, own] = [&url, page].map(|url| url.host_str().map(|host| host.trim_start_matches("www.")));
         let is_foreign = link.is_anchor && host != own;
         if announced != Announced::No && !is_foreign && seen.insert(sameness(&url)) {
-            let of_comments = is_comments(&link, &url, title.as_deref());
+            // A feed of replies contains comments (RFC 4685 §4).
+            let is_replies = link.rel.split_whitespace().any(|r| r == "replies");
+            let of_comments = is_replies || speaks_of_comments(&url, title.as_deref());
             feeds.push((announced, FeedLink { url, title, media_type: link.media_type, of_comments }));
         }
     }
@@ -154,11 +156,6 @@ fn is_usual(href: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     matches!(&*name, "feed" | "rss" | "atom" | "index.xml" | "feed.xml" | "rss.xml" | "atom.xml")
         || [".rss", ".atom"].iter().any(|end| name.ends_with(end))
-}
-
-/// True if a feed's address, title or relation (`replies`, RFC 4685 §4) shows that it contains comments.
-fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
-    link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
 }
 
 /// True if a feed's address or title shows that it contains comments instead of articles.
