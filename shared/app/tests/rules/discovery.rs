@@ -141,12 +141,12 @@ async fn discovery_of_a_usual_site_costs_two_to_four_calls() {
 async fn discovery_guesses_in_order_only_without_a_link_that_works_and_ends_with_the_first() {
     let world = site(&["/no-feed"]).await;
     world.web.serve("https://example.org/no-feed", "text/html", page(&[]));
-    world.web.serve("https://example.org/rss.xml", "text/html", page(&[]));
-    world.web.serve("https://example.org/index.xml", "text/xml", item("a"));
-    world.web.serve("https://example.org/atom.xml", "text/xml", item("a"));
+    world.web.serve("https://example.org/rss", "text/html", page(&[]));
+    world.web.serve("https://example.org/?feed=rss", "text/xml", item("a"));
+    world.web.serve("https://example.org/rss.xml", "text/xml", item("a"));
     world.discover(HOME).await;
-    assert_eq!(addresses(&world), urls(["robots.txt", "", "no-feed", "feed", "feed.xml", "rss.xml", "index.xml"]));
-    assert_eq!(working(&world).await, keys(["index.xml"]));
+    assert_eq!(addresses(&world), urls(["robots.txt", "", "no-feed", "feed", "feed/atom", "rss", "?feed=rss"]));
+    assert_eq!(working(&world).await, keys(["?feed=rss"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,8 +181,8 @@ async fn a_site_whose_feed_is_there_and_cannot_be_read_says_why() {
 #[tokio::test(start_paused = true)]
 async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     let world = site(&[]).await;
-    world.web.answer("https://example.org/feed.xml", Ok(status(503)));
-    world.web.serve("https://example.org/feed.xml", "application/rss+xml", rss(""));
+    world.web.answer("https://example.org/feed/atom", Ok(status(503)));
+    world.web.serve("https://example.org/feed/atom", "application/rss+xml", rss(""));
     let discover = world.discover_stage();
     let job = Envelope::new(DiscoverJob::new(key(HOME), HOME.into()));
     assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
@@ -194,7 +194,7 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     world.sleep_until(due).await;
     discover.run(&next).await.unwrap();
     assert_eq!(world.calls(CallKind::Home).len(), 1, "the home page is called once");
-    assert_eq!(working(&world).await, keys(["feed.xml"]));
+    assert_eq!(working(&world).await, keys(["feed/atom"]));
     assert!(matches!(discover.run(&next).await.unwrap(), Verdict::Drop(_)), "a site with a feed is not scanned again");
     world.sleep(Millis::from_days(365)).await;
     let before = world.web.calls().len();
@@ -316,7 +316,7 @@ async fn as_many_usual_addresses_are_tried_as_the_settings_say() {
         world.with_rules(|rules| rules.usual_addresses = number);
         world.with_site(HOME, SiteState::Waiting).await;
         world.web.serve(HOME, "text/html", page(&[]));
-        world.web.serve("https://example.org/feed/atom", "text/xml", item("a"));
+        world.web.serve("https://example.org/index.xml", "text/xml", item("a"));
         world.discover(HOME).await;
         assert_eq!(world.calls(CallKind::Feed).len(), tried);
         assert_eq!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), number == 8);

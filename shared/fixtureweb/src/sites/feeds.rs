@@ -42,11 +42,11 @@ pub(crate) fn sites() -> Vec<Site> {
         Blog::new("ultima-spiaggia.test", &STRADE, Style::JsonLd)
             .titled("L’ultima spiaggia", "Portici e piazze di provincia")
             .about(
-                "no feed link in the head, /?feed=rss is the home page, only /atom.xml is a feed: the last that is \
+                "no feed link in the head, /?feed=rss is the home page, only /rss.xml is a feed: the last that is \
                 tried",
             )
             .posts(5)
-            .feed(Plan { unlinked: true, ..Plan::new("/atom.xml", Format::Rss2) })
+            .feed(Plan { unlinked: true, ..Plan::new("/rss.xml", Format::Rss2) })
             .finish(),
         senza_feed(),
         long_ledger(),

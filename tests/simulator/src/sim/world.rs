@@ -266,7 +266,7 @@ impl Maker {
                 self.world.named.push(Named { url: home.clone(), is_feed: false, at });
                 let to = feeds.first().cloned().unwrap_or_default();
                 self.world.routes.insert(home, Route::Home { feeds: vec![] });
-                self.world.routes.insert(format!("https://{name}/feed"), Route::Redirect { to, status: 302 });
+                self.world.routes.insert(format!("https://{name}/rss"), Route::Redirect { to, status: 302 });
             }
             5 if n > 0 => {
                 // The page of another host names the feeds.

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 /// Usual addresses of feeds, in the order in which they are tried.
 const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
-    ["/feed", "/feed.xml", "/rss.xml", "/index.xml", "/atom.xml", "/rss", "/?feed=rss", "/feed/atom"];
+    ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml"];
 
 const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
 const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
