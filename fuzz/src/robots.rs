@@ -25,8 +25,8 @@ pub(crate) fn robots(data: &[u8]) {
     }
 }
 
-/// Rules over a small alphabet, held against a matcher that is written as RFC 9309 §2.2 reads. A check that runs out of
-/// steps forbids, which the other one does not, so this bounds the work as well.
+/// Compares the matcher with one that is written as RFC 9309 §2.2 reads, on rules over a small alphabet. A check that
+/// runs out of steps forbids, and the other matcher does not, so this bounds the work as well.
 pub(crate) fn matching(data: &[u8]) {
     const ALPHABET: &[u8] = b"/ab*\n";
     let spelled: Vec<u8> = unfolded(data).iter().map(|byte| ALPHABET[usize::from(*byte) % ALPHABET.len()]).collect();
