@@ -1,7 +1,7 @@
-"""Links of pages to files of the source tree that are no pages themselves, such as `../BENCHMARKS.md`.
+"""Rewrites links from pages to files of the source tree that are not pages, such as `../BENCHMARKS.md`.
 
-A forge shows them. The site does not have them: with `repo_url` set they lead to the forge, and without it their text stays. A
-file that is not there is a warning, and so an error in a strict build.
+A forge such as GitHub shows such files, but the website does not contain them. If `repo_url` is set, the links lead to
+the forge; otherwise only their text remains. A link to a missing file is a warning, and so an error in a strict build.
 """
 
 import logging

@@ -1,4 +1,4 @@
-//! Content codings.
+//! Fuzz target of content codings.
 
 use crate::input::{unfolded, within};
 use curlew_fetcher::stored_page;
@@ -10,15 +10,15 @@ use std::io::{Cursor, Read};
 const CODINGS: [&str; 4] = ["identity", "gzip", "br", "zstd"];
 /// Maximum length of a document in bytes.
 const MAX_BYTES: usize = 3 << 20;
-/// Length in bytes from which on a document may not be more than [`MAX_RATIO`] times as long as its coded form.
+/// Length in bytes up to which a document may be more than [`MAX_RATIO`] times as long as its coded form.
 const RATIO_FLOOR: usize = 1 << 20;
 /// Maximum ratio of a document to its coded form.
 const MAX_RATIO: usize = 200;
-/// Processor time in microseconds that may be taken by an empty body, and by each byte more. The decoders count no
-/// steps, so this is far above what they take, and below what quadratic work would.
+/// Maximum processor time in microseconds: for an empty body, and for each byte of a body. The decoders count no
+/// steps. So the limit is far above the time that they usually take, but below that of quadratic work.
 const MICROSECONDS: (u64, u64) = (400_000, 8);
 
-/// The first byte is the coding, the rest the body of a page, and a file of an archive.
+/// Decodes an input as the body of a page and as a file of an archive. Its first byte chooses the coding of the page.
 pub(crate) fn coding(data: &[u8]) {
     let Some((first, body)) = data.split_first() else { return };
     let (coding, body) = (CODINGS[usize::from(*first) % CODINGS.len()], unfolded(body));
@@ -35,7 +35,7 @@ pub(crate) fn coding(data: &[u8]) {
     within(processor_time() - began, MICROSECONDS.0, MICROSECONDS.1, body.len());
 }
 
-/// Processor time of this thread so far, in microseconds.
+/// Returns the processor time of this thread so far, in microseconds.
 fn processor_time() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec.unsigned_abs() * 1_000_000 + time.tv_nsec.unsigned_abs() / 1_000

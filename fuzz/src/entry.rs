@@ -1,4 +1,4 @@
-//! The entry of libFuzzer. The environment variable [`TARGET`] names the target that a process runs.
+//! The entry point for libFuzzer. The environment variable [`TARGET`] names the target that a process runs.
 
 use crate::{CHECKS, Check};
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Feeds, lists of feeds, and the search for them in pages.
+//! Fuzz targets of feeds, lists of feeds, and the discovery of feeds in pages.
 
 use crate::input::{first_line, unfolded, within};
 use curlew_feed::sitemap::{self, SitemapLimits};
@@ -6,14 +6,14 @@ use curlew_feed::{Limits, feeds_of_opml, parse, parse_counted};
 use std::collections::HashSet;
 use url::Url;
 
-/// Steps that a byte of a feed may cost, and an empty one.
+/// Maximum number of parsing steps: for an empty feed, and for each byte of a feed.
 const FEED: (u64, u64) = (300_000, 300);
 
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none()
 }
 
-/// The first line is the `Content-Type`, the rest is the document. It is read as a sitemap too.
+/// Parses a document as a feed and as a sitemap. The first line of the input is the `Content-Type`.
 pub(crate) fn feed(data: &[u8]) {
     let (head, body) = first_line(data);
     let (content_type, body) = (String::from_utf8_lossy(head), unfolded(body));
@@ -58,7 +58,7 @@ fn sitemap(body: &[u8], content_type: &str, url: &Url) {
     }
 }
 
-/// Autodiscovery in a page.
+/// Finds the feeds that a page links to.
 pub(crate) fn discover(data: &[u8]) {
     let page = unfolded(data);
     let Ok(url) = Url::parse("https://site.example/blog/") else { return };
@@ -71,7 +71,7 @@ pub(crate) fn discover(data: &[u8]) {
     }
 }
 
-/// Lists of feeds, as a person exports them from another program.
+/// Reads a list of feeds (OPML), such as people export from other programs.
 pub(crate) fn opml(data: &[u8]) {
     let list = unfolded(data);
     let Ok(feeds) = feeds_of_opml(&list) else { return };

@@ -1,4 +1,4 @@
-//! The first inputs of each target, without libFuzzer: what once was found stays mended at every test run.
+//! Runs each target on its first inputs, without libFuzzer. So each test run checks that faults once found stay fixed.
 
 use crate::CHECKS;
 use std::path::Path;

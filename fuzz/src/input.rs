@@ -1,18 +1,18 @@
-//! Inputs as the targets read them.
+//! Transformations of inputs that the targets share.
 
-/// Longest input that a target makes of a short one, in bytes.
+/// Maximum length of an unfolded input, in bytes.
 const MAX_UNFOLDED: usize = 96 * 1024;
-/// The byte that stands for a repetition; it is in no UTF-8 text.
+/// The byte that stands for a repetition. It occurs in no UTF-8 text.
 const REPEAT: u8 = 0xFF;
 
-/// The first line, and the rest.
+/// Returns the first line and the rest.
 pub(crate) fn first_line(data: &[u8]) -> (&[u8], &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     (&data[..end], data.get(end + 1..).unwrap_or_default())
 }
 
-/// An input in which `0xFF n m` repeats the last n bytes m times, so that a few bytes describe a document made to be
-/// slow.
+/// Returns an input with its repetitions written out: `0xFF n a b` stands for the last n bytes, repeated a × b times (a
+/// times if b is 0). So a few bytes can describe a long document that is made to be slow.
 pub(crate) fn unfolded(data: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(data.len());
     let mut rest = data.iter();
@@ -30,8 +30,9 @@ pub(crate) fn unfolded(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `bytes` with the changes that an input describes: each of four bytes, the place (little-endian, 24 bits, taken
-/// round) and the new value; one that is left over cuts the end off.
+/// Returns `bytes` with the changes that an input describes. A change takes four bytes: the position (24 bits,
+/// little-endian, modulo the length) and the new value. The bytes after the last change are the number of bytes to cut
+/// off the end.
 pub(crate) fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let (edits, rest) = edits.as_chunks::<4>();
@@ -46,7 +47,7 @@ pub(crate) fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Checks that work, in counted steps, keeps below a line over the length of its input.
+/// Checks that the number of steps is at most `base`, and `a_byte` more for each byte of the input.
 pub(crate) fn within(steps: u64, base: u64, a_byte: u64, bytes: usize) {
     let most = base + a_byte * bytes as u64;
     assert!(steps <= most, "{steps} steps for {bytes} bytes, where {most} are the most");

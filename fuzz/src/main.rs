@@ -1,5 +1,5 @@
-//! Fuzz targets by libFuzzer: `cargo xtask fuzz` builds, runs and lists them. Tested as an ordinary program, each
-//! target is given its first inputs.
+//! Fuzz targets for libFuzzer: `cargo xtask fuzz` builds, runs and lists them. The ordinary tests run each target on
+//! its first inputs.
 #![cfg_attr(not(test), no_main)]
 #![allow(unsafe_code, reason = "libFuzzer finds its entry by an exported name, which `fuzz_target` writes")]
 
@@ -15,7 +15,7 @@ mod robots;
 mod searches;
 mod warcs;
 
-/// A check that every input has to pass; it fails by a panic.
+/// A check that every input must pass; a failed check panics.
 type Check = fn(&[u8]);
 
 /// The targets, by name.

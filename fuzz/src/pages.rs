@@ -1,16 +1,16 @@
-//! Pages and images.
+//! Fuzz targets of pages and images.
 
 use crate::input::{first_line, unfolded, within};
 use curlew_article::{Limits, measure, scan_head};
 use curlew_crawl::pages::image::{DECODED_BYTES, scaled_down};
 use url::Url;
 
-/// Steps that an empty page may take, and each byte more (`shared/article/tests/work.rs`).
+/// Maximum number of steps: for an empty page, and for each byte of a page (`shared/article/tests/it/work.rs`).
 const ARTICLE: (u64, u64) = (9_000_000, 12);
-/// Most bytes of a thumbnail: twice its pixels.
+/// Maximum length of a thumbnail in bytes: twice that of its pixels.
 const MAX_THUMBNAIL: usize = 320 * 214 * 3 * 2;
 
-/// A page's text.
+/// Extracts the article of a page.
 pub(crate) fn article(data: &[u8]) {
     let html = unfolded(data);
     let html = String::from_utf8_lossy(&html);
@@ -24,7 +24,7 @@ pub(crate) fn article(data: &[u8]) {
     assert!(article.text.len() <= 4 * html.len() + 4, "a text is no longer than its page");
 }
 
-/// The first line is the `Content-Type`, the rest the body.
+/// Decodes a body, with and without its `Content-Type`, which is the first line of the input.
 pub(crate) fn decode(data: &[u8]) {
     let (head, body) = first_line(data);
     let (content_type, body) = (String::from_utf8_lossy(head), unfolded(body));
@@ -34,7 +34,7 @@ pub(crate) fn decode(data: &[u8]) {
     }
 }
 
-/// An image that becomes a thumbnail.
+/// Makes a thumbnail of an image.
 pub(crate) fn image(data: &[u8]) {
     match scaled_down(data, DECODED_BYTES) {
         Ok(jpeg) => assert!(jpeg.len() <= MAX_THUMBNAIL && jpeg.starts_with(&[0xFF, 0xD8])),

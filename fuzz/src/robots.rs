@@ -1,4 +1,4 @@
-//! robots.txt, page directives and licences.
+//! Fuzz targets of robots.txt, page directives and licences.
 
 use crate::input::{first_line, unfolded};
 use curlew_policy::page::directives::{Directives, parse_date};
@@ -6,7 +6,7 @@ use curlew_policy::robots::license::LicenseTerms;
 use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
 use url::Url;
 
-/// The first line is the path that is asked about, the rest is the file.
+/// Parses a robots.txt and checks a path, which is the first line of the input.
 pub(crate) fn robots(data: &[u8]) {
     let (path, file) = first_line(data);
     let (path, file) = (format!("/{}", String::from_utf8_lossy(&unfolded(path))), unfolded(file));
@@ -25,8 +25,8 @@ pub(crate) fn robots(data: &[u8]) {
     }
 }
 
-/// Compares the matcher with one that is written as RFC 9309 §2.2 reads, on rules over a small alphabet. A check that
-/// runs out of steps forbids, and the other matcher does not, so this bounds the work as well.
+/// Compares the matcher with a literal implementation of RFC 9309 §2.2, on rules over a small alphabet. A check that
+/// runs out of steps forbids the path. The other matcher has no limit, so the comparison bounds the work as well.
 pub(crate) fn matching(data: &[u8]) {
     const ALPHABET: &[u8] = b"/ab*\n";
     let spelled: Vec<u8> = unfolded(data).iter().map(|byte| ALPHABET[usize::from(*byte) % ALPHABET.len()]).collect();
@@ -34,7 +34,7 @@ pub(crate) fn matching(data: &[u8]) {
     let path = format!("/{}", String::from_utf8_lossy(path).replace('*', "c"));
     let rules: Vec<(bool, bool, String)> = rules
         .split(|byte| *byte == b'\n')
-        // Beyond that a line is not read, and its end with it.
+        // The parser ignores the end of a longer line.
         .filter(|rule| rule.len() + "Disallow: /$".len() <= MAX_LINE_BYTES)
         .map(|rule| (rule.len() % 2 == 0, rule.len() % 3 == 0, format!("/{}", String::from_utf8_lossy(rule))))
         .take(64)
@@ -50,7 +50,7 @@ pub(crate) fn matching(data: &[u8]) {
     assert_eq!(allowed, best.is_none_or(|(_, allow)| allow), "{path} by\n{file}");
 }
 
-/// True if a path is met by a pattern with stars. Greedy: a piece between two stars is taken where it comes first.
+/// Returns whether a pattern with stars matches a path. Each piece between two stars matches at its first occurrence.
 fn meets(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let mut pieces = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = path.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
@@ -65,7 +65,7 @@ fn meets(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     last.is_none_or(|last| rest.ends_with(last))
 }
 
-/// The first line is a header, the second a meta tag's name, the rest its content.
+/// Reads directives: the first line is a header, the second the name of a meta tag, and the rest the tag's content.
 pub(crate) fn directives(data: &[u8]) {
     let data = unfolded(data);
     let text = String::from_utf8_lossy(&data);

@@ -1,4 +1,4 @@
-//! Queries, and splits that were damaged on their way.
+//! Fuzz targets of queries, and of splits that were damaged in transit.
 
 use crate::input::{edited, unfolded};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use curlew_model::{MAX_QUERY_TERMS, PageId, Record, Timestamp};
 use curlew_search::{BuildBudget, Hidden, Query, Request, Results, SearchError, Split, build_split, search};
 use std::sync::LazyLock;
 
-/// Most bytes of the end of a split that a cold one is opened by.
+/// Maximum number of bytes at the end of a split from which a split is opened cold.
 const TAIL_BYTES: usize = 64 * 1024;
 
 fn record(name: u8, title: &str, text: &str) -> Record {
@@ -36,7 +36,7 @@ fn ask(split: &Split, query: &Query) -> Result<Results, SearchError> {
     search(&[split], &Hidden::default(), &Request::new(query.clone(), 10, Timestamp::EPOCH))
 }
 
-/// A query, read and asked.
+/// Parses a query and runs it.
 pub(crate) fn query(data: &[u8]) {
     static OPENED: LazyLock<Split> = LazyLock::new(|| Split::open(SPLIT.clone().into()).expect("a whole split opens"));
     let typed = unfolded(data);
@@ -54,7 +54,7 @@ pub(crate) fn query(data: &[u8]) {
     assert!(found.hits.len() <= 10 && found.hits.len() as u64 <= found.total + found.partial);
 }
 
-/// A split with some bytes changed, or its end cut off: it is refused, or it answers as before.
+/// Opens a split with some bytes changed or its end cut off. The split must be refused, or answer as before.
 pub(crate) fn split(data: &[u8]) {
     let damaged = Bytes::from(edited(&SPLIT, data));
     let is_whole = damaged.as_ref() == SPLIT.as_slice();
@@ -69,7 +69,7 @@ pub(crate) fn split(data: &[u8]) {
         let answer = ask(&split, &query);
         let wanted = split.wanted();
         if wanted.is_empty() {
-            // Chunks are checked one by one as they arrive, and only those that a search asks for.
+            // Each chunk is verified when it arrives, and a search requests only the chunks that it needs.
             if let Ok(found) = answer {
                 assert_eq!(found.total, 40);
             }

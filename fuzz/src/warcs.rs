@@ -1,12 +1,12 @@
-//! WARC files.
+//! Fuzz target of WARC files.
 
 use curlew_warc::http;
 use curlew_warc::reader::WarcReader;
 
-/// Maximum size of a block, so small that inputs reach it.
+/// Maximum length of a block in bytes, so small that inputs reach it.
 const MAX_BLOCK: u64 = 1_024;
 
-/// Reads a file to its end, and each block as a response. No record is longer than the input, whatever it states.
+/// Reads a file to its end, and parses each block as a response. No block may be longer than the input.
 pub(crate) fn warc(data: &[u8]) {
     let mut reader = WarcReader::new(data, MAX_BLOCK);
     while let Ok(Some(record)) = reader.next_record(|_| true) {

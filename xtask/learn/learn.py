@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Learns what a block is: `cargo xtask learn PATH` builds the program that prints the blocks, and starts this one.
+"""Trains the model that estimates for each block of a page whether it is part of the text.
+
+`cargo xtask learn PATH` builds the program that prints the blocks, and starts this one:
 
     learn.py CASES BLOCKS MODEL FOLDER
 
-CASES is a folder with `extraction/pages.jsonl.gz`, `wcxb/pages-*.jsonl.xz` and `reported/*.jsonl` (id, type, url, html or body_b64, text; a line
-of the last is what `curlew check page --label` prints), BLOCKS the program that prints the blocks of pages with their features, MODEL the file that is written, FOLDER where the blocks are kept
-meanwhile. Pages are split by domain: four fifths to learn from, and in three parts to choose the advantage of the rules; a fifth held out,
-which is scored once, at the end.
+- CASES is a folder with `extraction/pages.jsonl.gz`, `wcxb/pages-*.jsonl.xz` and `reported/*.jsonl` (id, type, url,
+  html or body_b64, text). `curlew check page --label` prints the lines of the reported files.
+- BLOCKS is the program that prints the blocks of pages with their features.
+- MODEL is the file to write.
+- FOLDER is where the blocks are cached.
+
+Pages are split by domain. Four fifths of the domains train the model and, divided into three folds, choose the
+advantage of the rules. One fifth is held out and scored once, at the end.
 """
 import base64, bisect, collections, glob, gzip, hashlib, json, lzma, os, re, struct, subprocess, sys
 from urllib.parse import urlsplit
@@ -15,17 +21,19 @@ import lightgbm as lgb
 import numpy as np
 
 TREES = dict(trees=250, leaves=31, rate=0.05)
-# A leaf's value and a sum of them, in parts of one.
+# Values of leaves, and sums of them, are whole numbers in units of 1 / SCALE.
 SCALE = 1024
 FOLDS = 3
-# Advantages of the rules, in parts of 65,536 of expected F1, one of which is chosen; and what articles may lose by the choice.
+# Candidates for the advantage of the rules, in units of 1 / 65,536 of expected F1; and the F1 that articles may lose by
+# the choice.
 AHEAD = (0, 650, 1300, 2000, 2600, 3300, 4000, 5000, 6500, 8000, 10000, 13000)
 LOSS = 0.001
-# After so many trees a sum up to the first number, or from the second one on, is an answer, so many times, as in the program.
+# By number of trees: if the sum so far is at most the first number, or at least the second, then the sum times the
+# third number is the score. The program has the same numbers.
 STOPS = {16: (-700, 32767, 4), 60: (-2560, 2560, 1)}
-# Number of blocks below which the rules decide, as in the program.
+# The rules decide about pages with fewer blocks, as in the program.
 FEWEST = 30
-# Places of the feature that is 9 for a block that the rules keep, and of the one that is 1 for a hidden block.
+# Indexes of two features: one is 9 for a block that the rules keep, the other is 1 for a hidden block.
 KEPT, HIDDEN = 311, 305
 
 
@@ -41,17 +49,17 @@ def f1(mine, gold):
 
 
 def part_of(url):
-    """The part that a page belongs to by its domain, and which of the three of those to learn from (first and last)."""
+    """Returns the part of a page by its domain, and its fold, which is used only in training."""
     domain = ".".join(urlsplit(url).netloc.lower().split(":")[0].split(".")[-2:])
     digit = int(hashlib.sha256(domain.encode()).hexdigest(), 16)
     return ("hold", "hold", "last")[digit % 10] if digit % 10 < 3 else "first", digit // 10 % FOLDS
 
 
 def matches(texts, gold):
-    """Says for each block how much of it the gold has, from 0 to 1, and how sure that is.
+    """Returns for each block the share of it that is in the gold text, from 0 to 1, and how certain that is.
 
-    Each block may stand at several places of the gold; the chain of places in order that covers most words wins. Blocks beside the chain
-    count if they are long and stand in the gold at a place that no block has yet.
+    A block may match several places of the gold text. The chain of places, in order, that covers most words wins. A
+    block that is not in the chain counts if it matches a place that mostly no other block covers.
     """
     tokens = words(gold)
     at = collections.defaultdict(list)
@@ -80,7 +88,7 @@ def matches(texts, gold):
                     if c * 3 >= len(grams):
                         i = max(0, s * 8)
                         places.append((n, i, min(len(tokens), i + len(t)), int(len(t) * share), share))
-    # The chain: ends in order, by a tree of maxima over places of the gold.
+    # Finds the best chain with a Fenwick tree of maxima over the positions of the gold text.
     places.sort(key=lambda p: (p[0], -p[1]))
     size = len(tokens) + 10
     tree = [(0, -1)] * (size + 1)
@@ -104,10 +112,10 @@ def matches(texts, gold):
         waiting = []
         while same < len(places) and places[same][0] == places[k][0]:
             n, start, end, weight, share = places[same]
-            # Places of long blocks are known to eight words.
+            # The position of a long block is known only to within eight words.
             score, before = best(min(size, start + (8 if weight >= 6 else 0) + 1))
             back.append(before)
-            # A run in one place beats the same words far apart.
+            # Blocks are entered after the last place of this block, so that a chain uses each block once.
             waiting.append((end + 1, (score + weight, same)))
             same += 1
         for i, value in waiting:
@@ -133,7 +141,10 @@ def matches(texts, gold):
 
 
 def copies(texts):
-    """Says for each block whether it is a copy that is not rendered: the line before once more, or a long paragraph."""
+    """Returns for each block whether it repeats the block before or, if it is long, any earlier block.
+
+    Such copies are not rendered.
+    """
     out, seen, last = [], set(), None
     for text in texts:
         out.append(text == last or (len(text) >= 60 and text in seen))
@@ -143,13 +154,13 @@ def copies(texts):
 
 
 def rendered(texts, kept):
-    """The text of the kept blocks, as the program renders it."""
+    """Returns the text of the kept blocks, as the program renders it."""
     some = [text for text, keep in zip(texts, kept) if keep]
     return "\n\n".join(text for text, copy in zip(some, copies(some)) if not copy)
 
 
 def pages(folder, program, cache):
-    """All pages with their blocks, features and labels."""
+    """Returns all pages with their blocks, features and labels."""
     cases = []
     openers = {"xz": lzma.open, "gz": gzip.open}
     for pattern in ("wcxb/pages-*.jsonl.xz", "extraction/pages.jsonl.gz", "reported/*.jsonl"):
@@ -200,7 +211,7 @@ def train(some):
 
 
 class Trees:
-    """The trees of one stage in whole numbers, as the program reads them."""
+    """The trees of a model in whole numbers, as the program reads them."""
 
     def __init__(self, model):
         self.trees = []
@@ -254,7 +265,7 @@ class Trees:
 
 
 def chosen(page, ahead):
-    """The blocks that are text, as the program chooses them; None where the rules decide."""
+    """Returns which blocks are text, as the program chooses them; None if the rules decide."""
     texts, scores = page["blocks"], page["score"]
     if len(texts) < FEWEST:
         return None
@@ -274,7 +285,7 @@ def chosen(page, ahead):
 
 
 def read(page, ahead):
-    """The text that the program reads: the rules' or the model's."""
+    """Returns the text that the program extracts: by the rules or by the model."""
     kept = chosen(page, ahead)
     return page["text"] if kept is None else rendered(page["blocks"], kept)
 
@@ -323,7 +334,7 @@ def card(path, figures, **facts):
 
 
 def unseen(some):
-    """Scores each page by trees that were learned from pages of other domains."""
+    """Scores each page with trees that were trained on pages of other domains."""
     for k in range(FOLDS):
         trees = Trees(train([p for p in some if p["fold"] != k]))
         for p in some:
@@ -335,7 +346,7 @@ def main():
     folder, program, target, work = sys.argv[1:5]
     found = pages(folder, program, f"{work}/blocks.jsonl")
     first, last, held = ([p for p in found if p["part"] == part] for part in ("first", "last", "hold"))
-    # The order decides which pages each tree sees, and so the model's bits.
+    # The order of pages decides which pages each tree is trained on, and so the bits of the model.
     seen = first + last
     print(len(seen), "pages,", len(held), "held out,", sum(len(p["blocks"]) for p in found), "blocks", flush=True)
     rules = report("rules", seen, lambda p: p["text"])

@@ -1,6 +1,8 @@
-"""Compares the wheel with trafilatura in one process: the names that both return, and the processor time of pages.
+"""Compares the wheel with trafilatura in one process: the keys that both return, and the processor time of pages.
 
-PAGES is a file of pages, gzipped JSON Lines with `url` and `body_b64`; without it a page that is written here is read.
+    compare.py [PAGES]
+
+PAGES is a file of gzipped JSON Lines with `url` and `body_b64`; without it, a page in this file is used.
 """
 
 import base64
@@ -39,7 +41,7 @@ def pages(path):
 
 
 def seconds(extract, all_pages):
-    """Returns the processor time of the quickest round, so that what else the machine does counts little."""
+    """Returns the processor time of the fastest round, which other load on the machine affects least."""
     times = []
     for _ in range(ROUNDS):
         began = time.process_time()

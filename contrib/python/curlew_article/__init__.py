@@ -1,4 +1,4 @@
-"""The article of a page of HTML."""
+"""Extracts the article of an HTML page."""
 
 from ._native import extract
 

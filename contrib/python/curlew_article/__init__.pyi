@@ -1,7 +1,7 @@
 from typing import TypedDict
 
 class Article(TypedDict):
-    """What a page says, under the keys of trafilatura's `bare_extraction`. What is not read is None."""
+    """An article, with the keys of trafilatura's `bare_extraction`. Values that are not extracted or found are None."""
 
     title: str | None
     author: str | None
@@ -28,5 +28,5 @@ class Article(TypedDict):
 def extract(html: bytes | str, url: str | None = None) -> Article:
     """Returns the article of a page; `url` is the address that it was fetched from.
 
-    Raises ValueError if the page is no HTML or is beyond the limits, or if `url` is no web address.
+    Raises ValueError if the page is not HTML or exceeds the limits, or if `url` is not a URL.
     """

@@ -1,4 +1,4 @@
-//! The extractor of articles for Python: `extract(html, url)` under the names that trafilatura's `bare_extraction` has.
+//! The article extractor for Python: `extract(html, url)` returns the keys of trafilatura's `bare_extraction`.
 
 use curlew_article::{Article, Limits, decode};
 use pyo3::exceptions::PyValueError;
@@ -7,9 +7,9 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 use url::Url;
 
-/// Address of a page without one; addresses that are found below it are left out.
+/// Address given to a page whose address is unknown. The result contains no addresses below it.
 const NOWHERE: &str = "https://page.invalid/";
-/// Names for which this extractor has no values.
+/// Keys for which this extractor has no values.
 const UNREAD: [&str; 11] = [
     "description",
     "categories",
@@ -24,7 +24,7 @@ const UNREAD: [&str; 11] = [
     "filedate",
 ];
 
-/// A page, decoded or not.
+/// A page, as text or as undecoded bytes.
 #[derive(FromPyObject)]
 enum Html {
     Text(PyBackedStr),
@@ -43,7 +43,7 @@ fn extract<'py>(py: Python<'py>, html: Html, url: Option<&str>) -> PyResult<Boun
     fill(py, article.map_err(|why| PyValueError::new_err(why.to_string()))?, url.map(|_| page))
 }
 
-/// Returns an article under the names of a dictionary; `page` is its address, if it is known.
+/// Returns an article as a dictionary; `page` is the page's address, if it is known.
 fn fill(py: Python<'_>, article: Article, page: Option<Url>) -> PyResult<Bound<'_, PyDict>> {
     let somewhere = |url: &Url| !url.as_str().starts_with(NOWHERE);
     let url = article.canonical.filter(somewhere).or(page);

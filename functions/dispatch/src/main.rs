@@ -1,4 +1,4 @@
-//! Runs every minute and sends the jobs that are due.
+//! Runs every five minutes and sends the jobs that are due.
 
 use std::process::ExitCode;
 

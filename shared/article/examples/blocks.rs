@@ -1,5 +1,5 @@
-//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints the blocks of each, with
-//! their features as little-endian numbers of 16 bits in Base64, for `cargo xtask learn`.
+//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints the blocks of each, for
+//! `cargo xtask learn`. The features of the blocks are little-endian 16-bit numbers in Base64.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use base64::Engine;

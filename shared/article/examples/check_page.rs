@@ -1,5 +1,5 @@
-//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints the result of extraction;
-//! if `"explain": true` is set, also the reasons.
+//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints the extracted articles. For
+//! a page with `"explain": true` it also prints the reasons.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use base64::Engine;

@@ -1,11 +1,11 @@
-//! Measures pages made to be slow, deep or large: milliseconds of processor time and peak resident memory (Linux) of
-//! each, in a separate process, on a thread with a stack of 1 MiB. Each page has at most 4 MB.
+//! Measures pages that are made to be slow, deep or large. For each it prints milliseconds of processor time and peak
+//! resident memory (Linux), measured in a separate process on a thread with a stack of 1 MiB. Pages have at most 4 MB.
 //!
-//! `cargo run --release -p curlew-article --example hostile`; it fails if a page takes more than [`MOST_MS`] or
-//! [`MOST_MB`]. Rows are named after the attack.
+//! `cargo run --release -p curlew-article --example hostile` fails if a page takes more than [`MOST_MS`] or
+//! [`MOST_MB`]. Each row is named after its attack.
 //!
-//! `… --example hostile -- search 1 500` makes 500 random pages with the seed 1, and prints the slow ones. Each is a
-//! beginning, a repeated unit and an end, made of pieces that some rule examines.
+//! `… --example hostile -- search 1 500` makes 500 random pages with the seed 1, and prints the slow ones. Each page
+//! consists of a beginning, a repeated unit and an end, made of pieces that some rule examines.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
@@ -137,7 +137,7 @@ fn fill(unit: &str) -> String {
     unit.repeat(LONGEST / unit.len())
 }
 
-/// Concatenates a unit per number, up to 4 MB.
+/// Concatenates one unit for each number, up to 4 MB.
 fn numbered(unit: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     for n in 0.. {
@@ -176,18 +176,18 @@ fn linked(json: &str) -> String {
     format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
 }
 
-/// Returns a page with JSON-LD of a thing, and of reviews whose author it is.
+/// Returns a page with JSON-LD of a thing, and of reviews whose author is that thing.
 fn reviewed(thing: &str, reviews: usize) -> String {
     let reviews = vec![r#"{"@type":"Review","author":{"@id":"x"}}"#; reviews].join(",");
     linked(&format!(r#"{{"@graph":[{{"@id":"x",{thing}}},{reviews}]}}"#))
 }
 
-/// Returns 200 items of microdata that share a part.
+/// Returns a page with 200 microdata items that share a part.
 fn items(part: &str) -> String {
     format!("{}<div id=all>{part}", "<div itemscope itemref=all></div>".repeat(200))
 }
 
-/// Returns nested elements that mark the article, all of which contain the rest of the page.
+/// Returns nested elements that mark the article. Each contains the rest of the page.
 fn nested_marks() -> String {
     ["<article>", "<main>", "<div class=entry-content>", "<div itemprop=articleBody>"].map(|tag| tag.repeat(4)).concat()
 }

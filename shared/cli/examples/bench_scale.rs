@@ -1,10 +1,9 @@
-//! A year of many short pages behind a model of object storage, for `cargo xtask bench scale`:
+//! Measures a year of many short pages on simulated object storage, for `cargo xtask bench scale`:
 //! `bench_scale PAGES UPGRADED FOLDER`.
 //!
-//! The store is a folder and an embedded database. Each call of an object takes 30 ms longer and transfers 90 MB a
-//! second; each call of a row takes 5 ms longer. The year's splits are built as publishing builds them, of 20,000
-//! records each, and merged as publishing merges them. Rows and segments are there for the pages that a step reads:
-//! what is published, and what is removed.
+//! The store is a folder and an embedded database. Each call for an object takes 30 ms longer and transfers 90 MB a
+//! second; each call for a row takes 5 ms longer. The splits of the year are built and merged as publishing does, from
+//! 20,000 records each. Only the pages that a step publishes or removes have rows and segments.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
 
 use anyhow::{Context, Result, bail, ensure};
@@ -29,30 +28,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const YEAR: Year = 2026;
-/// Time that each call of an object takes longer.
+/// Delay of each call for an object.
 const OBJECT_LATENCY: Duration = Duration::from_millis(30);
-/// Bytes that one call transfers in a second.
+/// Number of bytes that one call transfers in a second.
 const BYTES_A_SECOND: f64 = 90e6;
-/// Time that each call of a row takes longer.
+/// Delay of each call for a row.
 const ROW_LATENCY: Duration = Duration::from_millis(5);
-/// Pages that are published in the measured publishing.
+/// Number of pages that the measured publishing publishes.
 const NEW: u64 = 100_000;
-/// Pages of the host that is erased.
+/// Number of pages of the host that is erased.
 const ERASED: u64 = 10_000;
 /// The host that is erased.
 const HOST: &str = "erased.example";
-/// Portions that are built side by side.
+/// Number of portions that are built in parallel.
 const WORKERS: usize = 10;
-/// Records of a segment.
+/// Number of records in a segment.
 const RECORDS: u64 = 100;
-/// Words of a text, and different words.
+/// Number of words in a text, and of different words.
 const WORDS: u64 = 14;
 const VOCABULARY: u64 = 50_000;
-/// Hosts of the other pages.
+/// Number of hosts of the other pages.
 const HOSTS: u64 = 5_000;
-/// Days over which the pages of the year are spread.
+/// Number of days over which the pages of the year are spread.
 const DAYS: u64 = 330;
-/// Measured queries.
+/// Number of measured queries.
 const COLD: u64 = 40;
 const WARM: u64 = 200;
 
@@ -65,7 +64,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The store, plain and as it is seen from afar.
+/// The store, with and without delays.
 struct World {
     count: u64,
     words: Arc<[String]>,
@@ -161,7 +160,7 @@ impl World {
         }
     }
 
-    /// A process that has just started.
+    /// Returns a finder as of a process that has just started.
     fn finder(&self) -> Finder {
         Finder::new(self.blobs.clone(), self.clock.clone()).with_pool(Arc::new(Threads))
     }
@@ -171,9 +170,9 @@ impl World {
         Ok(Manifest::from_json(&blob.bytes)?)
     }
 
-    /// Fills the year: splits of all pages, and the segments and rows of those that are to be erased.
+    /// Fills the year with splits of all pages, and with the segments and rows of the pages that are erased later.
     async fn fill(&self) -> Result<()> {
-        // Each of these pages has the number of the one whose place it takes.
+        // Each of these pages has the number of the page that it replaces.
         let every = (self.count / ERASED).max(1);
         let erased = (0..ERASED).map(|n| n * every).collect::<Vec<u64>>();
         let mut manifest = Manifest::new(YEAR);
@@ -222,7 +221,7 @@ impl World {
         Ok(())
     }
 
-    /// Writes a segment of pages and their rows.
+    /// Writes a segment of pages, and the rows of the pages.
     async fn write(&self, numbers: &[u64], at: Timestamp, host: impl Fn(u64) -> String) -> Result<SegmentKey> {
         let record = |n: &u64| record(*n, host(*n), if *n < self.count { self.day(*n) } else { at }, &self.words);
         let drafts: Vec<Draft> =
@@ -243,7 +242,7 @@ impl World {
         day_of(n, self.count)
     }
 
-    /// Asks queries of two words and a filter; each by a new process, or all by one that has answered some before.
+    /// Measures queries of two words and a filter. Each runs in a new process, or all in one that has answered others.
     async fn queries(&self, count: u64, is_warm: bool, filter: &str) -> Result<serde_json::Value> {
         let one = self.finder();
         if is_warm {
@@ -277,8 +276,8 @@ impl World {
         format!("{} {}{filter}", word(2 * n + 77), word(2 * n + 78))
     }
 
-    /// Makes splits of at least so many pages those of the format before, and publishes while somebody searches all the
-    /// time; returns the pages and seconds, the number of searches, and how many of them found too little.
+    /// Marks splits of at least `pages` pages as splits of an older format, and publishes while another task searches.
+    /// Returns the number of pages, the seconds, the number of searches, and the number of searches with missing hits.
     async fn upgrade(&self, pages: u64) -> Result<(u64, f64, u64, u64)> {
         let mut manifest = self.manifest().await?;
         let mut marked = 0;
@@ -289,7 +288,7 @@ impl World {
             let mut bytes = self.plain.get(&split.key).await?.context("no split")?.bytes.to_vec();
             let at = bytes.len() - 12;
             bytes[at..at + 4].copy_from_slice(&OLDEST_FORM.to_le_bytes());
-            // Another format gives another name.
+            // Splits of another format have other names.
             split.key = split.key.replace(".split", "-old.split");
             self.plain.put(&split.key, bytes.into()).await?;
             (split.form, split.bounds) = (OLDEST_FORM, curlew_search::Bounds::default());
@@ -331,13 +330,13 @@ fn host(n: u64) -> String {
     format!("site{}.example", mix(n) % HOSTS)
 }
 
-/// The day on which a page of the year was published.
+/// Returns the day on which a page of the year was published.
 fn day_of(n: u64, count: u64) -> Timestamp {
     let first = Timestamp::from_millis(1_767_225_600_000);
     first + Millis::from_days(n.min(count - 1) * DAYS / count)
 }
 
-/// A few words are frequent, as in any language.
+/// Returns the rank of a word. A few words are frequent, as in any language.
 fn rank(chance: u64) -> usize {
     let at = chance % VOCABULARY;
     usize::try_from(at * at / VOCABULARY).unwrap_or_default()
@@ -364,7 +363,7 @@ fn record(n: u64, host: String, published: Timestamp, words: &[String]) -> Recor
     }
 }
 
-/// Builds and queries on threads that may block, as many as there are workers.
+/// Builds and queries on threads that may block; there are as many as workers.
 struct Threads;
 
 #[async_trait]
@@ -375,7 +374,7 @@ impl CpuPool for Threads {
     }
 }
 
-/// The end of the year, from which real time passes.
+/// A clock that starts at the end of the year and advances with real time.
 struct YearsEnd {
     now: Timestamp,
     began: Instant,
@@ -396,7 +395,7 @@ impl Clock for YearsEnd {
     }
 }
 
-/// Objects that are far away.
+/// Objects whose calls are delayed.
 struct FarBlobs {
     plain: Arc<dyn Blobs>,
     calls: AtomicU64,
@@ -461,7 +460,7 @@ impl Blobs for FarBlobs {
     }
 }
 
-/// Rows that are far away.
+/// Rows whose calls are delayed.
 struct FarPages(Arc<dyn Pages>);
 
 #[async_trait]

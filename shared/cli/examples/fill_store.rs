@@ -1,8 +1,8 @@
 //! Fills an empty store with published records, for `cargo xtask bench export`: `fill_store COUNT FOLDER`, or
-//! `fill_store COUNT --aws STACK` for the tables and the bucket of a stack, which are created.
+//! `fill_store COUNT --aws STACK` for a stack, whose tables and bucket are created.
 //!
 //! Segments and manifests are written as the program writes them. Every second page has a thumbnail. There are no rows
-//! and no splits: an export asks neither for what is indexed.
+//! and no splits, because an export of indexed pages reads neither.
 #![allow(clippy::print_stderr, reason = "a program for the command line")]
 
 use anyhow::{Context, Result, bail};
@@ -16,15 +16,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Records of a segment, as of a batch of extraction.
+/// Number of records in a segment, as from a batch of extraction.
 const RECORDS: u64 = 100;
-/// Segments of a day.
+/// Number of segments of a day.
 const SEGMENTS: u64 = 50;
-/// Words of a text: those of an average article.
+/// Number of words in a text, as in an average article.
 const WORDS: u64 = 500;
-/// Different words.
+/// Number of different words.
 const VOCABULARY: u64 = 20_000;
-/// Bytes of a thumbnail.
+/// Length of a thumbnail in bytes.
 const THUMBNAIL: usize = 6_000;
 
 #[tokio::main]

@@ -1,7 +1,7 @@
 //! Measures the speed of parsing feeds, for comparison with other parsers in the same run: `cargo xtask bench feeds`.
 //!
-//! Arguments: the number of repetitions, and files of one feed each, which are read into memory before the clock
-//! starts. Prints one line for all files: megabytes per second, entries, and seconds.
+//! Arguments: the number of repetitions, and files of one feed each. The files are read into memory before the
+//! measurement starts. Prints one line for all files: megabytes per second, entries, and seconds.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,

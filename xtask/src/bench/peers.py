@@ -1,4 +1,6 @@
-"""What other search engines answer: `peers.py DOCS QUERIES ENGINE` prints {"query", "ranks": [id, ...]} for each query.
+"""Prints the answers of other search engines.
+
+`peers.py DOCS QUERIES ENGINE` prints {"query", "ranks": [id, ...]} for each query.
 
 DOCS     JSON Lines: {"id", "language", "title", "text"}
 QUERIES  JSON Lines: {"query", "language" (or else that of the first document)}
@@ -8,9 +10,9 @@ ENGINE   fts5-or   SQLite FTS5, any of the words, its own bm25()
          bm25s     with PyStemmer
          tantivy   any of the words, the text stored, ten snippets; prints {"median_ms"} of its answers instead
 
-Each has its default settings. What has stemmers and stop words takes those of each document's language, and is told that of
-the query, which nobody would tell it. SQLite stems English alone, so it does that to all. Of scripts that no spaces divide each gets
-pairs of neighbouring characters as words.
+Each engine has its default settings. Engines with stemmers and stop words use those of the language of each document
+and query. In practice nobody would tell them the language of a query. SQLite stems only English, so it stems every
+document as English. In scripts without spaces between words, pairs of neighbouring characters are the words.
 """
 
 import json
@@ -22,7 +24,7 @@ import tempfile
 import time
 
 LANGUAGES = {"en": "english", "it": "italian", "de": "german", "fr": "french", "es": "spanish", "nl": "dutch", "pt": "portuguese", "ar": "arabic"}
-# Languages whose stop words bm25s has not.
+# Languages for which bm25s has no stop words.
 WITHOUT_STOP_WORDS = {"ar"}
 DEPTH = 10
 # Thai, kana and Chinese characters.
@@ -35,14 +37,14 @@ def lines(path):
 
 
 def paired(text):
-    """Writes each pair of a run as one word of Latin letters and digits, which each tokenizer takes whole."""
+    """Replaces each pair of characters in a run by a word of Latin letters and digits, which no tokenizer splits."""
     word = lambda pair: "".join(f"{ord(c):x}" for c in pair) + "x"
     pairs = lambda run: " ".join(word(run[at : at + 2]) for at in range(max(len(run) - 1, 1)))
     return RUN.sub(lambda run: f" {pairs(run[0])} ", text)
 
 
 class Fts5:
-    """A query's words go in as strings, so that none is read as an operator."""
+    """SQLite FTS5. The words of a query are passed as strings, so that none is parsed as an operator."""
 
     def __init__(self, docs, operator):
         self.operator = operator
@@ -87,7 +89,7 @@ class Xapian:
 
     def search(self, query, language):
         self.parser.set_stemmer(self.stemmer(language))
-        # No query syntax; lower case, because Xapian does not stem capitalised words.
+        # The flags 0 turn query syntax off. Xapian does not stem capitalised words, so the query is in lower case.
         self.enquire.set_query(self.parser.parse_query(query.lower(), 0))
         return [match.document.get_data().decode() for match in self.enquire.get_mset(0, DEPTH)]
 
@@ -119,7 +121,7 @@ class Bm25s:
 
 
 class Tantivy:
-    """Times are asked of it alone: it is the engine below ours, so its answers are no others'."""
+    """tantivy, which is measured for time only: our engine is based on it, so it is not a peer for answers."""
 
     def __init__(self, docs):
         import tantivy
@@ -146,7 +148,7 @@ class Tantivy:
 
 
 def median_ms(engine, queries):
-    """Returns the median time of an answer: all queries in turn, after one round that is not counted."""
+    """Returns the median time of an answer, over rounds of all queries. The first round is not counted."""
     rounds, times = 50, []
     for number in range(rounds + 1):
         for query in queries:

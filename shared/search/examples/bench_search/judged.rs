@@ -1,8 +1,8 @@
 //! The judged queries, and the articles that answer them.
 //!
-//! Each query names the facts that an answering article states. `judged.jsonl` has words that a person may type,
-//! inflected differently and without accents; `habits.jsonl` has other habits: questions, typos, names, a word too
-//! many. `languages/` has one file for each of eight languages, with short articles, queries and the ids of the
+//! Each query names the facts that an answering article states. The queries in `judged.jsonl` have other inflections
+//! than the articles, or no accents. Those in `habits.jsonl` are questions, have typos, or contain names or a word too
+//! many. `languages/` has one file for each of eight languages, with short articles, queries, and the ids of the
 //! articles that answer them.
 
 use crate::{Article, Done, lines};
@@ -30,7 +30,7 @@ const LANGUAGES: [(&str, &str); 8] = [
     ("zh", include_str!("../languages/zh.jsonl")),
 ];
 
-/// A query, with a grade for each article that answers it.
+/// A query, with grades for the articles that answer the query.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Query {
     pub(crate) query: String,
@@ -46,7 +46,7 @@ pub(crate) struct Query {
     pub(crate) grades: BTreeMap<String, f64>,
 }
 
-/// A line of a language's file.
+/// A line of the file of a language.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -63,7 +63,7 @@ struct Judgement {
     answers: Vec<Rule>,
 }
 
-/// Facts that an article must state to be given a grade: all that are named.
+/// Facts that an article must all state to be given a grade.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
@@ -108,7 +108,7 @@ pub(crate) fn judge(folder: &Path) -> Done<Value> {
 }
 
 impl Judgement {
-    /// Gives each article the grade of the best rule that it meets.
+    /// Gives each article the best grade of the rules that it meets.
     fn resolved(self, set: &str, articles: &[Article]) -> Done<Query> {
         let mut grades = BTreeMap::new();
         for rule in &self.answers {

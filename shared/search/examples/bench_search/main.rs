@@ -1,13 +1,13 @@
 //! Measures indexing, searching and ranking, for `cargo xtask bench search`:
 //!
-//! - `judge FOLDER` makes `docs.jsonl` and `queries.jsonl` of the first articles of `texts.jsonl` (`curlew-fixtureweb
-//!   --texts N`) and of the judged queries next to this program;
-//! - `rank FOLDER` asks these queries, and compares the answers with those of tantivy used directly, and of the peers
-//!   that have left `NAME.ranks.jsonl` there. Any folder with such files will do;
+//! - `judge FOLDER` writes `docs.jsonl` and `queries.jsonl`, from the first articles of `texts.jsonl`
+//!   (`curlew-fixtureweb --texts N`) and the judged queries next to this program;
+//! - `rank FOLDER` runs the queries of such a folder. It compares the results with those of tantivy used directly, and
+//!   of the peers that have written `NAME.ranks.jsonl` into the folder;
 //! - `speed FOLDER` indexes and searches the articles.
 //!
-//! Each prints one JSON object of figures. `rank` also writes the score of each query to standard error if
-//! `CURLEW_BENCH_QUERIES` is set.
+//! Each command prints one JSON object of figures. If `CURLEW_BENCH_QUERIES` is set, `rank` also writes the score of
+//! each query to standard error.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it tells what it measured")]
 
@@ -44,7 +44,7 @@ fn main() -> Done<()> {
     Ok(())
 }
 
-/// Article to index.
+/// An article to index.
 #[derive(Deserialize, Serialize)]
 struct Article {
     #[serde(default)]
@@ -59,7 +59,7 @@ struct Article {
 }
 
 impl Article {
-    /// Returns its record, with nothing that the article does not state: a separate site, and no date.
+    /// Returns a record of the article alone: it has its own site, and no date.
     fn record(self, number: usize) -> Done<Record> {
         let id = format!("{:032x}", (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         let host = format!("site{number}.example");

@@ -1,4 +1,4 @@
-//! tantivy as in its own examples: default tokenizer, BM25 over title and text, the same records, one segment.
+//! Indexes the same records with tantivy as in its examples: default tokenizer, BM25 over title and text, one segment.
 
 use crate::{Done, LIMIT};
 use curlew_model::Record;
@@ -9,7 +9,7 @@ use tantivy::schema::{Field, STORED, Schema, TEXT, Value as _};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{Index, IndexBuilder, IndexSettings, Searcher, SingleSegmentIndexWriter, TantivyDocument};
 
-/// Memory of the writer in bytes; everything fits, so that nothing is merged.
+/// Memory of the writer in bytes, enough for all records, so that nothing is merged.
 const ARENA: usize = 2_000_000_000;
 
 pub(crate) struct Plain {
@@ -48,7 +48,7 @@ impl Plain {
         Ok(Plain { searcher, parser, record, bytes: directory.total_mem_usage() })
     }
 
-    /// Requires all words from now on; by default any word is enough.
+    /// Requires all words of a query from now on; by default one word is enough.
     pub(crate) fn ask_for_all_words(&mut self) {
         self.parser.set_conjunction_by_default();
     }

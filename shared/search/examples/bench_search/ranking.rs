@@ -1,4 +1,4 @@
-//! Measures the quality of the order of results: of this engine, and of others over the same articles.
+//! Measures how well this engine, and others over the same articles, rank results.
 
 use crate::judged::Query;
 use crate::plain::{Plain, paired};
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-/// Suffix of a peer's file.
+/// Suffix of the name of a peer's file.
 const RANKS: &str = ".ranks.jsonl";
 
-/// Answers of an engine: the ids of articles for each of the queries.
+/// Answers of an engine: the ids of articles for each query.
 type Answers = Vec<Vec<String>>;
 
 /// Answer of a peer to one query.
@@ -25,8 +25,8 @@ struct Ranked {
     ranks: Vec<String>,
 }
 
-/// Returns nDCG@10 and the share of queries without any result, by set, kind (and `all`) and engine; also that share
-/// among the queries whose words are all known, and the processor time of a query with a typo.
+/// Returns nDCG@10 and the share of queries without any result, by set, kind (and `all`) and engine. Also returns that
+/// share among the queries whose words are all indexed, and the processor time of queries with a typo.
 pub(crate) fn rank(folder: &Path) -> Done<Value> {
     let queries: Vec<Query> = lines(&folder.join("queries.jsonl"))?.collect::<Done<_>>()?;
     let articles: Vec<Article> = lines(&folder.join("docs.jsonl"))?.collect::<Done<_>>()?;
@@ -75,8 +75,8 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
 }
 
 /// Returns this engine's answers; for each query, whether every word is on some page; and for each query with a typo,
-/// the processor time in milliseconds. Unknown words are found separately: a stop word of one language may be missing
-/// in others.
+/// the processor time in milliseconds. Words are looked up one by one, because a stop word of one language may be
+/// missing in others.
 fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>, Vec<f64>)> {
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
     let split = Split::open(built.bytes.into())?;
@@ -152,7 +152,7 @@ impl Mean {
     }
 }
 
-/// Returns the normalised discounted cumulative gain of the first ten.
+/// Returns the normalised discounted cumulative gain of the first ten results.
 fn ndcg(answer: &[String], grades: &BTreeMap<String, f64>) -> f64 {
     let sum = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
         gains.take(LIMIT).enumerate().fold(0.0, |sum, (at, gain)| sum + gain / (at as f64 + 2.0).log2())

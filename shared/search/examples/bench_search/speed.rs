@@ -1,7 +1,6 @@
 //! Indexes many short records, and searches long ones, warm and cold, with tantivy used directly for comparison.
 //!
-//! Processor time is that of this thread, as counted by the kernel, so that other processes on the machine do not
-//! count.
+//! Processor time is that of this thread, as counted by the kernel, so that other processes do not affect it.
 
 use crate::judged::Query as Judged;
 use crate::plain::Plain;
@@ -16,21 +15,22 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Number of short records: an article each.
+/// Number of short records, which have one article each.
 const SHORT: usize = 100_000;
 /// Pages per split of short records, as the index stage makes them.
 const SHORT_SPLIT: usize = 20_000;
-/// Number of long records: articles of one subject joined until the text has `LONG_BYTES` bytes.
+/// Number of long records. Each has articles of one subject, until the text has at least `LONG_BYTES` bytes.
 const LONG: usize = 10_000;
 const LONG_BYTES: usize = 35_000;
-/// Pages per split of long records: one of some months, and a smaller one after it.
+/// Pages per split of long records: a split as of some months, and a smaller one after it.
 const LONG_SPLIT: usize = 8_000;
 /// Number of hosts per subject.
 const HOSTS: usize = 97;
 /// Number of times that each warm query is run.
 const ROUNDS: usize = 5;
 
-/// Needs `texts.jsonl` and `queries.jsonl`; leaves the splits of the long records in the folder.
+/// Measures indexing and searching. Reads `texts.jsonl` and `queries.jsonl` in the folder, and leaves the splits of the
+/// long records there.
 pub(crate) fn speed(folder: &Path) -> Done<Value> {
     let texts = folder.join("texts.jsonl");
     let short = lines(&texts)?.take(SHORT).enumerate().map(|(number, article)| record(number, article?));
@@ -113,7 +113,7 @@ fn telling(query: &str, count: usize) -> Option<String> {
 
 /// Records indexed by this engine and by tantivy directly.
 struct Indexed {
-    /// Each split, and the length of its tail.
+    /// The splits, with the lengths of their tails.
     blobs: Vec<(Vec<u8>, u64)>,
     plain: Plain,
     told: Value,
@@ -193,7 +193,8 @@ fn open(files: &[Stored]) -> Done<Vec<Cold>> {
     files.iter().map(open).collect()
 }
 
-/// Runs a query, reading wanted ranges until none is missing; returns the largest number of reads of one split.
+/// Runs a query, and reads wanted ranges until none is missing. Returns the results and the largest number of reads of
+/// one split.
 fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
     let refs: Vec<&Split> = splits.iter().map(|cold| &cold.split).collect();
     let request = Request::new(Query::read(text).0, LIMIT, now());
