@@ -47,7 +47,6 @@ pub fn of_extraction(job: &Envelope<Box<ExtractJob>>) -> TraceId {
 }
 
 /// Returns the job with the id of its chain, so that the jobs that follow from it get the same id.
-#[must_use]
 pub fn traced(job: Job) -> Job {
     let trace = trace_id(&job);
     job.traced(Some(trace))
