@@ -1,5 +1,5 @@
-//! Removal: deletes pages that are gone from the web or must not be shown. Apart from publishing, it is the only stage
-//! that changes manifests and records; stages that read untrusted documents send it jobs.
+//! Removal: deletes pages that are gone from the web or must not be shown. Stages that read untrusted documents send it
+//! jobs, because they must not change manifests and records themselves.
 
 use crate::object::json;
 use crate::segment::{REPLACED_IN_A_ROW, key_day, segment_year};

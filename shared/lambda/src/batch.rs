@@ -2,7 +2,7 @@
 //!
 //! **Invariants.** Each message ends in exactly one way: its job is done, it was sent again, it was given up with a
 //! reason, or it is reported as failed, so that SQS hands it out again. A message without a known end is reported as
-//! failed. No work starts that may outlast the invocation, and none continues after [`Batch::run`] has returned.
+//! failed. Work starts only if it can be expected to end in time, and none continues after [`Batch::run`] has returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use crate::sqs_queue::{Message, MessageQueue};
@@ -24,8 +24,8 @@ use tracing::Instrument;
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
 /// Maximum time to extract and write one page.
 const PAGE_TIME: Millis = Millis(500);
-/// Maximum time of a removal or an owner's request before it is cancelled and retried: a report on a host, or its
-/// removal, reads every page's row.
+/// Minimum time that must be left to start a removal or an owner's request. A longer one is cancelled at the end of the
+/// invocation and runs again alone.
 const REMOVAL_TIME: Millis = Millis::from_secs(30);
 /// Maximum number of concurrent removals. Each changes the manifest of its year by compare-and-swap, so more would only
 /// cause conflicts.

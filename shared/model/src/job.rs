@@ -214,13 +214,13 @@ words! {
     pub enum QueueName {
         /// Finds the feeds of a site.
         Discover = "discover",
-        /// Reads a feed.
+        /// Reads feeds and back catalogues, subscribes at hubs, and calls webhooks.
         Poll = "poll",
         /// Visits a host.
         Fetch = "fetch",
         /// Makes a record of a page.
         Extract = "extract",
-        /// Removes pages from the index, and carries out owners' requests.
+        /// Removes pages from the index, carries out owners' requests, and fetches pages again after a block.
         Remove = "remove",
     }
 }

@@ -225,7 +225,8 @@ pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
     host_key(&parse(text, None).ok()?, groups).ok()
 }
 
-/// Returns the host key that a job calls first; `None` if the job calls no host or several, or its URL is invalid.
+/// Returns the host key that a job calls first, or that it is about if it calls no host; `None` if it concerns several
+/// hosts, or extraction, or if its URL is invalid.
 pub fn host_key_of_work(work: &Work, groups: &HostGroups) -> Option<HostKey> {
     let url = match work {
         Work::Fetch(visit) => return Some(visit.host.clone()),

@@ -74,7 +74,8 @@ pub const SUSPECT_AFTER: u32 = 3;
 pub const MOST_USUAL_ADDRESSES: usize = 8;
 
 with_defaults! {
-    /// All numbers that the decisions depend on. `docs/reference/settings.md` promises the defaults.
+    /// The numbers of politeness and polling that an operator can set; fixed numbers stand beside their decisions.
+    /// `docs/reference/settings.md` promises the defaults.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     pub struct Rules {

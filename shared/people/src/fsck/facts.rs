@@ -75,7 +75,8 @@ impl JobFacts {
                     self.bodies.insert(key.clone(), job.page.clone());
                 }
             }
-            _ => {}
+            Work::Discover(_) | Work::Poll(_) | Work::Polls(_) | Work::Subscribe(_) | Work::Backfill(_) => {}
+            Work::Deliver(_) | Work::Own(_) | Work::TakeUp(_) | Work::Remove(_) => {}
         }
     }
 }

@@ -262,7 +262,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
     }
 }
 
-/// Returns until when a URL is on hold for an answer that concerns it alone, after `in_a_row` deferrals.
+/// Returns until when a URL is on hold for an answer about the URL or its whole host, after `in_a_row` deferrals.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + outcome.hold_length(reason, in_a_row, rules, now, seed))
