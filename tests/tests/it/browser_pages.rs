@@ -189,27 +189,32 @@ pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &s
 }
 
 fn by_keyboard(browser: &Browser, server: &Server) {
+    let open = |path: &str| {
+        browser.open(&server.url(path));
+        // A key that is pressed before the first frame is lost.
+        browser.script("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");
+    };
     browser.be(Screen::DESKTOP);
-    browser.open(&server.url("/?q=site%3Aharbour-lantern.test"));
+    open("/?q=site%3Aharbour-lantern.test");
     let header = ["a.skip", "a.mark", "input#q", "form.search button", ".links a", ".links a"];
     for expected in header.into_iter().chain([".chips a"]) {
         browser.press(TAB);
         must_have_focus(browser, expected);
     }
-    browser.open(&server.url("/?q=site%3Aharbour-lantern.test"));
+    open("/?q=site%3Aharbour-lantern.test");
     browser.press(TAB);
     browser.press(ENTER);
     browser.press(TAB);
     must_have_focus(browser, ".chips a");
-    browser.open(&server.url("/"));
+    open("/");
     // Before any key is pressed, the browser decides whether to draw an outline.
     assert_eq!(browser.script("return document.activeElement.matches('input#q')"), true, "the start page's field");
-    browser.open(&server.url("/suggest"));
+    open("/suggest");
     for expected in header.into_iter().chain(["main a", "input#url", "form.suggest button"]) {
         browser.press(TAB);
         must_have_focus(browser, expected);
     }
-    browser.open(&server.url("/contact"));
+    open("/contact");
     for expected in header.into_iter().chain(["select", "#address", "textarea", "#reply_to", "form.suggest button"]) {
         browser.press(TAB);
         must_have_focus(browser, expected);
