@@ -267,12 +267,9 @@ impl Extract {
         // A page that names its site's image has none of its own.
         let image_of_site = own_image.is_none() || own_image == site_image;
         let image = own_image.or(site_image);
-        let (object, beside) = match image.as_deref().and_then(image_id_of) {
-            Some(id) => match job.image.as_ref().filter(|tried| tried.id == id) {
-                Some(tried) => (None, tried.thumbnail.clone()),
-                None => (Some(id), None),
-            },
-            None => (None, None),
+        let (object, beside) = match (image.as_deref().and_then(image_id_of), &job.image) {
+            (Some(id), Some(tried)) if tried.id == id => (None, tried.thumbnail.clone()),
+            (id, _) => (id, None),
         };
         let jpeg = match &object {
             Some(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
