@@ -30,8 +30,8 @@ pub struct FeedLink {
 /// Returns the distinct feeds that a page names: first in document order, then in the order of its `Link` headers, with
 /// feeds of comments last. Never fails: a page that exceeds a limit yields the feeds found so far.
 ///
-/// A link to plain XML without a sign that it is a feed is returned only if no other link announces a feed. So is an `<a>`
-/// to an address that is usual for feeds, such as `/blog/index.xml`; it has to be on the page's own host. `<base href>`
+/// Two kinds of links are returned only if no other link announces a feed: a link to plain XML without a sign that this
+/// is a feed, and an `<a>` to a usual address of feeds, such as `/blog/index.xml`, on the page's own host. `<base href>`
 /// applies anywhere in the page (HTML §4.2.3). Only `http` and `https` addresses are returned.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_headers: &[String]) -> Vec<FeedLink> {
     let text = charset::decode(html, content_type, Document::Feed).text;

@@ -5,8 +5,8 @@ use curlew_text::url::{parse, web};
 use std::borrow::Cow;
 use url::Url;
 
-/// Resolves an address; `None` if unusable. One that begins with `www.` or the base's host lacks only its scheme, one with
-/// a single slash (`https:/example.org/`) lacks the other, and of two schemes (`https://https://`) the last counts.
+/// Resolves an address; `None` if unusable. An address that begins with `www.` or the base's host gets a scheme, and
+/// `https:/example.org/` its second slash. Of two schemes in a row (`https://https://`), the last counts.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
     let mut text = Some(text.trim()).filter(|text| !is_leftover(text))?;
     while let Some(rest) = after_scheme(text).filter(|rest| is_absolute(rest)) {

@@ -31,7 +31,8 @@ with_defaults! {
         pub step: u32 = 0,
         /// Instant before which the next step does not start.
         pub due: Timestamp = now,
-        /// Instant up to which the daily budget, spread evenly over the day, is used. It falls behind while nothing runs.
+        /// Instant up to which the daily budget, spread evenly over the day, is used. While nothing runs, the instant
+        /// falls behind.
         pub paced: Timestamp = now,
         /// Reason why the next step has to wait, in words for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]

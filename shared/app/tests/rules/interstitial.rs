@@ -222,7 +222,7 @@ async fn short_pages_that_each_say_something_else_are_rejected_and_hold_nothing(
     assert!(world.now() > Timestamp::EPOCH);
 }
 
-/// Whatever pages answer at two looks, a page is removed only if the removal was confirmed or the page answered 404.
+/// A page is removed only if the removal was confirmed or the page answered 404, for all answers at two looks.
 /// One text in place of all pages removes nothing.
 #[tokio::test(start_paused = true)]
 async fn pages_leave_the_index_only_for_a_reason_that_lasts() {

@@ -1,4 +1,5 @@
-//! Owners: proofs and requests of site owners, and messages to the operator.
+//! Owners: proofs and requests of site owners, and messages to the operator. This file is long because each promise to
+//! owners has its own test.
 
 mod steps;
 

@@ -1,4 +1,5 @@
-//! In-memory ports, the stages over them, and documents for their web.
+//! In-memory ports, the stages over them, and documents for their web. This file is long because all tests of the rules
+//! build their world with it.
 
 pub(crate) use async_trait::async_trait;
 pub(crate) use bytes::Bytes;

@@ -180,8 +180,10 @@ fn code_keeps_its_lines_and_neither_their_numbers_nor_the_names_of_icons_nor_lin
     for markup in [
         "<pre>let gate = 1;<br>let lock = 2;</pre>",
         "<pre><code><span class=ln>1</span>let gate = 1;\n<span class=ln>2</span>let lock = 2;\n</code></pre>",
-        "<table><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n</pre></td><td><pre>let gate = 1;\nlet lock = 2;\n</pre></td></tr></table>",
-        "<table><tr><td class=linenos><div class=linenodiv><pre>1\n2</pre></div></td><td><pre>let gate = 1;\nlet lock = 2;</pre></td></tr></table>",
+        "<table><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n</pre></td>\
+         <td><pre>let gate = 1;\nlet lock = 2;\n</pre></td></tr></table>",
+        "<table><tr><td class=linenos><div class=linenodiv><pre>1\n2</pre></div></td>\
+         <td><pre>let gate = 1;\nlet lock = 2;</pre></td></tr></table>",
     ] {
         assert_eq!(between(markup), [code], "{markup}");
     }

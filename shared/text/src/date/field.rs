@@ -8,8 +8,8 @@ use jiff::civil::Date;
 /// Maximum length in bytes of a parsed date, without comments.
 const MAX_BYTES: usize = 96;
 const MAX_WORDS: usize = 24;
-/// Forms that are replaced before parsing, in this order. AM and PM precede the time in East Asian languages. Vietnamese
-/// numbers the months and the days of the week. The day tells the season of an American zone.
+/// Forms that are replaced before parsing, in this order. East Asian languages put AM and PM before the time.
+/// Vietnamese numbers the months and the days of the week. The day tells the season of an American zone.
 const SHORTER: &str = "오전=am |上午=am |午前=am |오후=pm |下午=pm |午後=pm |thg =tháng|- =-|tháng =tháng|thứ =thứ|\
                        standard time=time|daylight time=time|eastern time=et|central time=ct|mountain time=mt|\
                        pacific time=pt";

@@ -1,4 +1,4 @@
-//! What the operator's pages show, and the acts of their forms, each with its undo.
+//! Tests of the operator's pages: their content, and the actions of their forms, each with its undo.
 
 use crate::admin::{PAGES, Session, fields, log, operators_world};
 use crate::support::{World, ready, request};

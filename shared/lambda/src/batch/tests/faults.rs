@@ -1,6 +1,5 @@
 //! Batches of two stages under faults, one run per seed: stores fail, throttle and lose responses, jobs hang until the
-//! deadline, processes die. Two concurrent invocations share the stores and the queues, and a judge checks every
-//! message.
+//! deadline, processes die. Two concurrent invocations share stores and queues, and a judge checks every message.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
