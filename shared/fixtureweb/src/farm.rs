@@ -46,6 +46,13 @@ impl Farm {
         Farm { sites, by_host }
     }
 
+    /// Makes the feeds of all uniform sites, so that no call waits for one of tens of thousands of entries.
+    pub fn make_feeds(&self) {
+        for uniform in self.sites.iter().filter_map(|site| site.uniform.as_ref()) {
+            uniform.feed();
+        }
+    }
+
     /// Returns all sites, in a fixed order.
     pub fn sites(&self) -> &[Site] {
         &self.sites

@@ -9,7 +9,7 @@ use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
 use image::ImageFormat;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Number of different pictures in uniform farms; drawing pictures is not part of the measurement.
 const PICTURES: usize = 16;
@@ -53,6 +53,8 @@ pub(crate) struct UniformSite {
     /// Number of days over which the articles are spread.
     days: i64,
     shared: Arc<PageParts>,
+    /// The feed of all articles, once it is made: tens of thousands of entries take the better part of a second.
+    feed: Arc<OnceLock<Reply>>,
 }
 
 #[derive(Debug)]
@@ -88,7 +90,14 @@ pub(crate) fn sites(
             style: Style::JsonLd,
             pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
         };
-        UniformSite { publisher, pages: spec.pages, images: spec.images, days: DAYS, shared: Arc::clone(&shared) }
+        UniformSite {
+            publisher,
+            pages: spec.pages,
+            images: spec.images,
+            days: DAYS,
+            shared: Arc::clone(&shared),
+            feed: Arc::default(),
+        }
     })
 }
 
@@ -104,7 +113,14 @@ impl UniformSite {
             style: Style::JsonLd,
             pictures: Pictures::OfTheSite,
         };
-        UniformSite { publisher, pages, images: false, days: i64::MAX, shared: Arc::new(shared(0, false)) }
+        UniformSite {
+            publisher,
+            pages,
+            images: false,
+            days: i64::MAX,
+            shared: Arc::new(shared(0, false)),
+            feed: Arc::default(),
+        }
     }
 
     /// Returns the answer at a path; `None` if there is no document.
@@ -113,7 +129,7 @@ impl UniformSite {
         match path {
             "/" => Some(Reply::home(self.home(Some(("/feed.xml", Format::Rss2))))),
             "/robots.txt" => Some(Reply::robots("User-agent: *\nDisallow:\n")),
-            "/feed.xml" => Some(Reply::feed(self.doc(Format::Rss2, path, 0..self.pages, String::new()))),
+            "/feed.xml" => Some(self.feed()),
             "/images/site.png" => Some(Reply::picture(0, ImageFormat::Png)),
             _ => {
                 if let Some(number) = path.strip_prefix("/images/").and_then(|rest| number(rest, ".jpg")) {
@@ -124,6 +140,12 @@ impl UniformSite {
                 (number < self.pages).then(|| self.page(number))
             }
         }
+    }
+
+    /// Returns the feed of all articles.
+    pub(crate) fn feed(&self) -> Reply {
+        let make = || Reply::feed(self.doc(Format::Rss2, "/feed.xml", 0..self.pages, String::new()));
+        self.feed.get_or_init(make).clone()
     }
 
     fn post(&self, number: usize) -> Post {

@@ -77,6 +77,7 @@ fn a_thousand_visits_share_the_slots() {
 fn the_largest_feeds_fit_into_the_memory_of_poll() {
     let (hosts, pages) = (LARGE_FEEDS, LARGE_FEED_ENTRIES);
     let web = Web::uniform(&Uniform { hosts, pages, bytes: 512 << 10, images: true, prefix: "large".into() });
+    web.farm().make_feeds();
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "large", &web, &emulator.url(), &[("Watch", "false")]);
     // The pages that poll does not fetch itself stay in their queue.
