@@ -3,7 +3,7 @@
 
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, QueueName, Timestamp};
-use curlew_policy::mapping_rest::{MappingState, QueueMemory, Switch};
+use curlew_policy::mapping_rest::{MappingState, QueueMemory, RestRule, Switch};
 use curlew_ports::stage::with_causes;
 use curlew_ports::{Clock, PortError};
 use futures::future::join_all;
@@ -36,7 +36,6 @@ impl RestPlan {
 
 /// The mappings of a stack, and this process's memory of their queues.
 pub(crate) struct Resting {
-    after: Millis,
     mappings: Mappings,
     queues: Vec<WatchedQueue>,
 }
@@ -50,8 +49,11 @@ struct WatchedQueue {
 impl Resting {
     /// Starts watching the queues; makes no request.
     pub(crate) fn new(RestPlan { mappings: ids, after }: RestPlan, mappings: Mappings, now: Timestamp) -> Resting {
-        let watched = |(stage, mapping)| WatchedQueue { stage, mapping, memory: Mutex::new(QueueMemory::new(now)) };
-        Resting { after, mappings, queues: ids.into_iter().map(watched).collect() }
+        let watched = |(stage, mapping)| {
+            let memory = Mutex::new(QueueMemory::new(RestRule::new(stage, after), now));
+            WatchedQueue { stage, mapping, memory }
+        };
+        Resting { mappings, queues: ids.into_iter().map(watched).collect() }
     }
 
     /// Checks every queue and switches its mapping if necessary. Takes a few seconds at most, and ends before `until`
@@ -95,8 +97,9 @@ impl Resting {
         was_sent_to: bool,
         now: Timestamp,
     ) -> Result<(), PortError> {
-        let is_used = was_sent_to || jobs.messages(queue.stage).await? > 0;
-        let Some(wish) = queue.remember(|memory| memory.note(is_used, self.after, now)) else { return Ok(()) };
+        // The service's count may not yet include the jobs that this tick has sent.
+        let messages = if was_sent_to { 1 } else { jobs.messages(queue.stage).await? };
+        let Some(wish) = queue.remember(|memory| memory.note(messages, now)) else { return Ok(()) };
         let state = state(&self.mappings.read(&queue.mapping).await?);
         let switch = queue.remember(|memory| memory.switch(wish, state, now));
         if let Some(switch) = switch {
@@ -163,7 +166,7 @@ mod tests {
         }
     }
 
-    /// A stack without work, with a mapping only for fetch.
+    /// A stack without work, with a mapping only for discover.
     #[derive(Debug)]
     struct Aws(Mutex<State>);
 
@@ -208,7 +211,7 @@ mod tests {
                 }
                 "Query" | "Scan" => (200, json!({"Items": [], "Count": 0})),
                 "GetItem" | "PutItem" => (200, json!({})),
-                "" if request.uri().path() == "/2015-03-31/event-source-mappings/fetch-1" => {
+                "" if request.uri().path() == "/2015-03-31/event-source-mappings/discover-1" => {
                     state.calls.push(format!("{} {}", request.method(), String::from_utf8_lossy(request.body())));
                     if state.refuses {
                         return (403, json!({"Message": "not authorized to perform this"}));
@@ -219,7 +222,7 @@ mod tests {
                         state.changed_at = 0;
                     }
                     let name = if state.is_on { "Enabled" } else { "Disabled" };
-                    (200, json!({"UUID": "fetch-1", "State": name, "LastModified": state.changed_at}))
+                    (200, json!({"UUID": "discover-1", "State": name, "LastModified": state.changed_at}))
                 }
                 "" if request.method() == "PUT" => (200, json!({})),
                 // There are no objects.
@@ -254,7 +257,7 @@ mod tests {
                 ("CURLEW_STACK", "curlew"),
                 ("CURLEW_BUCKET", "curlew-data"),
                 ("CURLEW_CONTACT", "a@b.example"),
-                (MAPPINGS, "fetch=fetch-1"),
+                (MAPPINGS, "discover=discover-1"),
                 (REST_AFTER, "1200"),
             ];
             // The first value of a variable counts.

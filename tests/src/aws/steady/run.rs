@@ -54,7 +54,7 @@ const DISPATCHED: &str = "dispatch";
 /// Second of the minute at which dispatch is called.
 const TICK_AT: Duration = Duration::from_secs(2);
 /// Maximum number of pages that are re-checked: about a full batch. A day of a stack with a million pages has more.
-const RECHECKS: u64 = 400;
+const RECHECKS: u64 = 1_000;
 /// Time after which every page may be re-checked.
 const RECHECK_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
