@@ -65,7 +65,7 @@ impl fmt::Debug for SplitBuilt {
 
 /// Builds one split from the last record of each page. Fails with [`SearchError::Empty`] if there are no records.
 pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt> {
-    let mut builder = Builder::new(*budget)?;
+    let mut builder = Builder::new(*budget);
     for record in records {
         builder.add(&record)?;
     }
@@ -116,7 +116,7 @@ pub fn merge_splits(
 
 /// Builds one split from the records of several. Formats differ in the engine's structures, but not in records.
 fn rewrite(splits: &[&Split], leave_out: &HashSet<PageId>, budget: &BuildBudget) -> Result<Option<SplitBuilt>> {
-    let (mut builder, mut dropped) = (Builder::new(*budget)?, BTreeSet::new());
+    let (mut builder, mut dropped) = (Builder::new(*budget), BTreeSet::new());
     for split in splits {
         let outdated = split.outdated();
         for record in split.records() {
@@ -134,8 +134,9 @@ fn rewrite(splits: &[&Split], leave_out: &HashSet<PageId>, budget: &BuildBudget)
     }
 }
 
-/// Minimum arena in bytes; the engine cannot size its tables for less.
-const MIN_ARENA_BYTES: usize = 1_000_000;
+/// Memory in bytes for which the engine sizes its first table of words, which grows with the words. To clear a table for
+/// many words takes longer than to index a few pages.
+const FIRST_TABLE_BYTES: usize = 1_000_000;
 /// Size of a block of stored records before compression, in bytes. Each hit decompresses one block.
 const STORE_BLOCK_BYTES: usize = 128 * 1024;
 /// Segment name in every split. It replaces a random one, so that the same records give the same bytes.
@@ -176,7 +177,7 @@ struct Builder {
     budget: BuildBudget,
     fields: Fields,
     tokens: Tokens,
-    writer: SingleSegmentIndexWriter,
+    writer: Option<SingleSegmentIndexWriter>,
     directory: RamDirectory,
     docs: DocId,
     parts: Vec<Part>,
@@ -189,15 +190,13 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(budget: BuildBudget) -> Result<Builder> {
-        let directory = RamDirectory::create();
-        let tokens = Tokens::default();
-        Ok(Builder {
+    fn new(budget: BuildBudget) -> Builder {
+        Builder {
             budget,
-            writer: writer(&budget, directory.clone(), &tokens)?,
-            directory,
+            writer: None,
+            directory: RamDirectory::create(),
             fields: schema::schema().1,
-            tokens,
+            tokens: Tokens::default(),
             docs: 0,
             parts: Vec::new(),
             laid_down: RamDirectory::create(),
@@ -205,7 +204,7 @@ impl Builder {
             repeated: Vec::new(),
             languages: BTreeSet::new(),
             first_expiry: None,
-        })
+        }
     }
 
     fn add(&mut self, record: &Record) -> Result<()> {
@@ -213,23 +212,27 @@ impl Builder {
             return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
         }
         let document = schema::document(record, &self.fields, self.budget.text_bytes)?;
-        self.writer.add_document(document)?;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => self.writer.insert(writer(self.directory.clone(), &self.tokens)?),
+        };
+        writer.add_document(document)?;
+        let is_full = writer.mem_usage() >= self.budget.arena_bytes;
         self.languages.insert(schema::primary_language(record.language.as_deref()));
         self.first_expiry = [self.first_expiry, record.unavailable_after].into_iter().flatten().min();
         let place = (self.parts.len(), self.docs);
         self.repeated.extend(self.pages.insert(schema::id_bytes(&record.id), place));
         self.docs += 1;
-        if self.writer.mem_usage() >= self.budget.arena_bytes {
+        if is_full {
             self.lay_down()?;
         }
         Ok(())
     }
 
     fn lay_down(&mut self) -> Result<()> {
-        let directory = RamDirectory::create();
-        let next = writer(&self.budget, directory.clone(), &self.tokens)?;
-        let index = std::mem::replace(&mut self.writer, next).finalize()?;
-        self.laid_down = std::mem::replace(&mut self.directory, directory);
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let index = writer.finalize()?;
+        self.laid_down = std::mem::replace(&mut self.directory, RamDirectory::create());
         self.parts.push(Part { index, docs: std::mem::take(&mut self.docs), dead: Vec::new() });
         Ok(())
     }
@@ -238,9 +241,7 @@ impl Builder {
         if self.pages.is_empty() {
             return Err(SearchError::Empty);
         }
-        if self.docs > 0 {
-            self.lay_down()?;
-        }
+        self.lay_down()?;
         for (part, doc) in self.repeated {
             self.parts[part].dead.push(doc);
         }
@@ -257,9 +258,9 @@ impl Builder {
 }
 
 /// Creates a writer that works on the caller's thread and fills one segment.
-fn writer(budget: &BuildBudget, directory: RamDirectory, tokens: &Tokens) -> Result<SingleSegmentIndexWriter> {
+fn writer(directory: RamDirectory, tokens: &Tokens) -> Result<SingleSegmentIndexWriter> {
     let builder = IndexBuilder::new().schema(schema::schema().0).settings(settings()).tokenizers(tokens.manager());
-    Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
+    Ok(builder.single_segment_index_writer(directory, FIRST_TABLE_BYTES)?)
 }
 
 fn settings() -> IndexSettings {
