@@ -112,7 +112,7 @@ pub(crate) fn joined_word(text: &str) -> Option<String> {
 fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let after = &text[word.end..];
     let sign = after.chars().next().filter(|c| !c.is_alphanumeric())?;
-    let is_hyphen = matches!(sign, '-' | '\u{2010}' | '\u{2011}' | '.' | '&' | '＆' | '－');
+    let is_hyphen = matches!(sign, '-' | '\u{200c}' | '\u{2010}' | '\u{2011}' | '.' | '&' | '＆' | '－');
     let is_space = matches!(sign, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}');
     let is_number = |span: &Range<usize>| is_number(&text[span.clone()]);
     let may_join = is_hyphen || ((is_space || sign == ',') && is_number(word));
@@ -157,7 +157,7 @@ pub(crate) fn with_signs(text: &str, word: &Range<usize>) -> Option<Range<usize>
 }
 
 fn begins_word(c: char) -> bool {
-    // One of the apostrophes is a letter by its Unicode class (U+02BC).
+    // Some of the apostrophes are letters by their Unicode class (U+02BC).
     c.is_alphanumeric() && !is_unparted(c) && !is_apostrophe(c)
 }
 
@@ -215,12 +215,13 @@ pub(crate) fn is_ideograph(c: char) -> bool {
 }
 
 pub(crate) fn is_apostrophe(c: char) -> bool {
-    matches!(c, '\'' | '’' | '‘' | 'ʼ' | '＇' | '`' | '´')
+    matches!(c, '\'' | '’' | '‘' | 'ʼ' | 'ʻ' | 'ʾ' | 'ʿ' | '＇' | '`' | '´')
 }
 
-/// True for the soft hyphen and zero-width characters.
+/// True for the soft hyphen and zero-width characters, except the non-joiner, which Persian puts where others put a
+/// hyphen.
 pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(u32::from(c), 0x00ad | 0x200b..=0x200d | 0x2060 | 0xfeff)
+    matches!(u32::from(c), 0x00ad | 0x200b | 0x200d | 0x2060 | 0xfeff)
 }
 
 #[cfg(test)]

@@ -137,10 +137,17 @@ fn declared(head: &[u8]) -> Option<&str> {
     }
 }
 
+/// Returns the charsets that `meta` tags name, without those in comments (HTML, "prescan a byte stream").
 fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
     let mut rest = head;
     std::iter::from_fn(move || {
         while let Some(at) = position(rest, b"<meta") {
+            if let Some(comment) = position(&rest[..at], b"<!--") {
+                // The end of a comment may share the dashes of its beginning: `<!-->`.
+                let inside = &rest[comment + 2..];
+                rest = &inside[position(inside, b"-->")? + 3..];
+                continue;
+            }
             let tag = until_bracket(&rest[at + 5..]);
             rest = &rest[at + 5 + tag.len()..];
             if let Some(label) = label_after(tag, b"charset") {

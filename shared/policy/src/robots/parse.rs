@@ -306,17 +306,18 @@ fn seconds(value: &[u8]) -> Option<Millis> {
     if unit.contains(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let factor = match unit.trim_end_matches('s') {
-        "m" | "min" | "minute" => 60,
-        "h" | "hour" => 3_600,
-        _ => 1,
+    let (factor, divisor) = match unit.as_str() {
+        "ms" | "msec" | "millisecond" | "milliseconds" => (1, 1_000),
+        "m" | "min" | "mins" | "minute" | "minutes" => (60, 1),
+        "h" | "hour" | "hours" => (3_600, 1),
+        _ => (1, 1),
     };
     // A number too great for 64 bits still means "slower", never "ignore".
     let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().unwrap_or(u64::MAX) };
     let thousandths = format!("{fraction:0<3}").get(..3)?.parse::<u64>().ok()?;
     let beyond = fraction.get(3..).is_some_and(|rest| rest.bytes().any(|b| b != b'0'));
     let delay = Millis::from_secs(whole) + Millis(thousandths + u64::from(beyond));
-    Some(Millis(delay.0.saturating_mul(factor)))
+    Some(Millis(delay.0.saturating_mul(factor).div_ceil(divisor)))
 }
 
 #[cfg(test)]
@@ -350,7 +351,7 @@ mod tests {
     fn seconds_are_the_decimal_number_before_a_unit() {
         for (texts, expected) in [
             ("10|10s|10 seconds|10;|10.|10. Please", Some(10_000)),
-            ("0.5|0.5 sec", Some(500)),
+            ("0.5|0.5 sec|500 ms|500msec|499.5 milliseconds", Some(500)),
             (".25", Some(250)),
             ("1.0001", Some(1_001)),
             ("10,5", Some(10_500)),

@@ -44,6 +44,7 @@ pub(crate) fn without_accents(word: &str) -> String {
             'ı' => bare.push('i'),
             'ς' => bare.push('σ'),
             'ى' => bare.push('ي'),
+            'ٱ' => bare.push('ا'),
             'ة' | 'ہ' | 'ۃ' | 'ھ' | 'ە' => bare.push('ه'),
             c => bare.push(c),
         }
@@ -52,9 +53,14 @@ pub(crate) fn without_accents(word: &str) -> String {
     if bare.is_empty() { word.to_owned() } else { bare }
 }
 
-/// True for marks that people often omit: accents, Hebrew points, Arabic vowel signs. Other vowel signs are letters.
+/// True for marks that people often omit: accents, Hebrew points, Arabic vowel signs and marks of recitation, the dot
+/// below letters of Indic scripts (nukta). Other vowel signs are letters.
 fn is_accent(c: char) -> bool {
-    matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0655 | 0x0670)
+    let is_nukta = matches!(u32::from(c), 0x093c | 0x09bc | 0x0a3c | 0x0abc | 0x0b3c | 0x0cbc);
+    let is_hebrew = matches!(u32::from(c), 0x0591..=0x05bd | 0x05bf | 0x05c1 | 0x05c2 | 0x05c4 | 0x05c5 | 0x05c7);
+    let is_arabic =
+        matches!(u32::from(c), 0x0610..=0x061a | 0x0640 | 0x064b..=0x065f | 0x0670 | 0x06d6..=0x06dc | 0x06df..=0x06ed);
+    matches!(c, '\u{300}'..='\u{36f}') || is_hebrew || is_arabic || is_nukta
 }
 
 /// Returns the characters of a run in NFKC, each with its byte range; a kana and its sound mark form one character.

@@ -57,6 +57,11 @@ fn joined_and_parted_spellings_meet() {
         ("en", "We walked 12 km along the shore.", &["12km", "12 km"]),
         ("en", "The U.S.S.R. and the R&B.", &["ussr", "r&b", "rb"]),
         ("", "Une chose anti-âge.", &["antiage", "anti-age"]),
+        ("fa", "او می\u{200c}روم گفت.", &["می\u{200c}روم", "میروم", "می روم"]),
+        ("he", "שָׁלוֹם לכולם.", &["שלום", "שָׁלוֹם"]),
+        ("ar", "بِسۡمِ ٱللَّهِ", &["بسم", "الله"]),
+        ("hi", "इसकी ज़रूरत है.", &["ज़रूरत", "जरूरत"]),
+        ("en", "Hawaiʻi and the Qurʾān.", &["hawaii", "Hawai'i", "quran"]),
     ] {
         let split = pages_of(language, &[written, "Nothing of the kind."]);
         for query in queries {

@@ -22,6 +22,8 @@ fn a_mark_is_believed_before_the_header_and_the_header_before_the_document() {
             "<meta charset=koi8-r>аи",
         ),
         (page, b"<META HTTP-EQUIV=x content='text/html; charset=windows-1251'>\xE0", None, "'>а"),
+        (page, b"<!-- <meta charset=utf-16> --><!--><meta charset=koi8-r>\xE0", None, "koi8-r>Ю"),
+        (page, b"<!-- <meta charset=windows-1251> --><meta charset=koi8-r>\xE0", None, "koi8-r>Ю"),
         (feed, b"\xEF\xBB\xBFcaf\xC3\xA9", Some("text/xml; charset=koi8-r"), "café"),
         (feed, koi8, Some("text/xml;charset=windows-1252"), "<a>é</a>"),
         (feed, koi8, None, "<a>И</a>"),
