@@ -158,7 +158,7 @@ fn read<T>(
     let weighed = body::weigh(&outline, title.as_deref());
     let author = author::choose(evidence, title.as_deref(), site_name.as_deref(), weighed.end());
     let chosen = body::text(&tree, &outline, &weighed, linked.body.as_deref(), title.as_deref());
-    work.text = weighed.steps + chosen.steps + outline.looks();
+    work.text = weighed.steps + chosen.steps + outline.looks.get();
     let language = language::choose(evidence, &chosen.text);
     let dated = dates::choose(evidence, &chosen, html, language.as_deref());
     let images = image::choose(evidence, &chosen);

@@ -36,6 +36,16 @@ pub fn is_leftover(text: &str) -> bool {
     MARKS.iter().any(has_marks) || is_variable() || is_value()
 }
 
+/// True for titles that a template gives to every page, for placeholders, and for addresses and names of files.
+pub fn is_generic_title(title: &str) -> bool {
+    const GENERIC: &str = "accueil|angular|article|bienvenue|blog|document|homepage|index|inicio|my blog|my site|news|\
+        page|post|startseite|untitled document|untitled page|vite app|welcome|willkommen";
+    let lower = title.to_lowercase();
+    let is_file = [".html", ".htm", ".php"].iter().any(|end| lower.ends_with(end));
+    let is_address = (is_file || lower.contains("://")) && !lower.contains(char::is_whitespace);
+    is_address || GENERIC.split('|').any(|generic| generic == lower) || is_leftover(title)
+}
+
 /// True if the path or query of a URL contains a placeholder: `/undefined`, `/blog/[slug]`, `/?p={{ id }}`.
 pub fn is_leftover_address(url: &Url) -> bool {
     let decoded = |part: &str| {
@@ -68,6 +78,16 @@ mod tests {
              {{ braces }} and how to use them;100 %;%;[Updated] The weir;The <template> element";
         for right in others.split(';') {
             assert!(!is_leftover(right), "{right}");
+        }
+    }
+
+    #[test]
+    fn a_title_of_every_page_is_no_title() {
+        for title in "Blog|Untitled Page|index.html|https://site.example/a|{{ title }}".split('|') {
+            assert!(is_generic_title(title), "{title}");
+        }
+        for title in "Blog of a keeper|Why index.html is served|The news".split('|') {
+            assert!(!is_generic_title(title), "{title}");
         }
     }
 

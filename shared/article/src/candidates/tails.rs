@@ -42,7 +42,7 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
             let place = SectionPlace { own, late: before * 3 >= total, said_left };
             let run = run_below(blocks.get(..at + 1 + looks).unwrap_or(blocks), at, &place);
             looks -= run.len();
-            outline.looked_at(run.len());
+            outline.looks.set(outline.looks.get() + run.len() as u64);
             next = section_end(run, at, section, &place);
             for reason in left.get_mut(at..next).unwrap_or_default() {
                 *reason = reason.or(Some("a section named as other articles, sharing or signing up"));

@@ -4,7 +4,7 @@ use crate::choose::Evidence;
 use crate::read::dom::without_tags;
 use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
-use curlew_text::{hygiene::line, leftovers::is_leftover, references};
+use curlew_text::{hygiene::line, leftovers::is_generic_title, leftovers::is_leftover, references};
 
 pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
@@ -24,10 +24,14 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let told = [&shared, &stated, &document].map(|title| without_site(title, &site));
     // The site's name is the title of its home page only.
     let is_home = outline.page.path() == "/";
-    let says = |title: &String| !title.is_empty() && !is_leftover(title) && (is_home || !site.is_called(title));
+    let says = |title: &String| !title.is_empty() && !is_generic_title(title) && (is_home || !site.is_called(title));
     let told: Vec<String> = told.into_iter().filter(says).collect();
     let sentence = || only(outline).filter(|text| words(text) >= 3 && !site.is_called(text) && akin(text, &told));
-    heading(outline, &told, 1, first_parts)
+    let folded: Vec<String> = told.iter().map(|title| fold(title)).collect();
+    let mut own = outline.headings_of(1).map(|heading| &heading.own).filter(|own| words(own) >= 2);
+    own.find(|own| folded.contains(&fold(own)))
+        .cloned()
+        .or_else(|| heading(outline, &told, 1, first_parts))
         .or_else(|| sentence().map(|text| without_label(text, &told).to_owned()))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
         .or_else(|| heading(outline, &told, 2, first_parts))

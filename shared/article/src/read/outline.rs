@@ -206,6 +206,8 @@ pub(crate) struct Moment {
 pub(crate) struct Heading {
     pub(crate) level: u8,
     pub(crate) text: String,
+    /// The text without that of the elements inside, such as a subtitle, a date or a link to edit the page.
+    pub(crate) own: String,
     pub(crate) block: usize,
     /// True if it links to the home page or a folder above the page, like the site's name at the top of a page.
     pub(crate) leads_home: bool,
@@ -254,7 +256,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) is_paywalled: bool,
     pub(crate) steps: u64,
     /// Number of lines that rules have examined repeatedly, such as those below each heading.
-    looks: Cell<u64>,
+    pub(crate) looks: Cell<u64>,
     /// Cached number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
     boxes: OnceCell<Vec<usize>>,
@@ -263,14 +265,6 @@ pub(crate) struct Outline<'a> {
 impl<'a> Outline<'a> {
     pub(crate) fn headings_of(&self, level: u8) -> impl Iterator<Item = &Heading> {
         self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
-    }
-
-    pub(crate) fn looked_at(&self, many: usize) {
-        self.looks.set(self.looks.get() + many as u64);
-    }
-
-    pub(crate) fn looks(&self) -> u64 {
-        self.looks.get()
     }
 
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {

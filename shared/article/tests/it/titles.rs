@@ -26,6 +26,16 @@ fn the_site_name_is_no_part_of_the_headline() {
         ("A bridge falls - Stones in the East", "", "A bridge falls"),
         // Words of a headline that contain the host's name are not the site's name.
         ("Why the site by the mill stays closed - a story", "", "Why the site by the mill stays closed - a story"),
+        // What else stands in the heading is no part of the headline, and a title of every page is none.
+        (
+            "A bridge falls | The Weir",
+            "<h1>A bridge falls <small>in a wet and cold spring</small></h1>",
+            "A bridge falls",
+        ),
+        ("A bridge falls", "<h1>A bridge falls <a href=/edit>Edit</a></h1>", "A bridge falls"),
+        ("A bridge falls", "<h1><span>Local news</span> A bridge falls</h1>", "A bridge falls"),
+        ("Untitled Page", "<h1>Why the bridge falls</h1>", "Why the bridge falls"),
+        ("http://site.example.org/a.html", "<h1>Why the bridge falls</h1>", "Why the bridge falls"),
         // The title starts with the only heading.
         ("Weir Definition and Meaning | The Weir", "<h1>weir</h1>", "weir"),
     ] {

@@ -63,7 +63,9 @@ impl<'a> Walk<'a> {
         if leads_home && self.out.home_names.len() < MAX_HOME_NAMES {
             self.out.home_names.push(text.clone());
         }
-        self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
+        let own = text_without(node, MAX_BYTES, &mut self.looks, |inner, _| inner.id() != node.id());
+        let own = hygiene::line(&own, text.len());
+        self.out.headings.push(Heading { level, text, own, block: self.out.blocks.len(), leads_home });
     }
 
     /// True if a heading is in or has a link to the home page or a folder above the page, so that it names that page.
