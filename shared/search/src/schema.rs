@@ -100,7 +100,9 @@ pub(crate) fn is_known(other: &Schema) -> bool {
 
 /// Returns the primary subtag of a page's language tag; an empty string if there is none.
 pub(crate) fn primary_language(tag: Option<&str>) -> String {
-    tag.and_then(curlew_model::primary_language).unwrap_or_default()
+    // Pages name Norwegian itself, or one of its two written forms.
+    let norwegian = |tag: String| if matches!(tag.as_str(), "nb" | "nn") { "no".to_owned() } else { tag };
+    tag.and_then(curlew_model::primary_language).map(norwegian).unwrap_or_default()
 }
 
 /// Converts a record to the engine's document; at most `text_bytes` bytes of each of its texts are searchable.
@@ -223,6 +225,7 @@ mod tests {
     fn a_language_is_its_primary_subtag() {
         assert_eq!(primary_language(Some("pt-BR")), "pt");
         assert_eq!(primary_language(Some("IT_it")), "it");
+        assert_eq!(primary_language(Some("nn-NO")), primary_language(Some("no")));
         assert_eq!(primary_language(None), "");
         assert_eq!(primary_language(Some("x-klingon")), "");
         assert_eq!(primary_language(Some("italiano")), "");

@@ -131,10 +131,12 @@ pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     }
 }
 
-/// True for an uninitialized date: zero since 1970 in some zone, or the first day of spreadsheets or databases.
+/// True for an uninitialized date: zero since 1970 in some zone, or the first day of spreadsheets, databases, languages
+/// or file systems.
 pub fn is_unset(at: Timestamp) -> bool {
+    const FIRST_DAYS: [&str; 5] = ["0001-01-01", "1601-01-01", "1753-01-01", "1899-12-30", "1900-01-01"];
     const DAY_MILLIS: u64 = 86_400_000;
-    at.as_millis().unsigned_abs() <= DAY_MILLIS || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
+    at.as_millis().unsigned_abs() <= DAY_MILLIS || FIRST_DAYS.contains(&at.day().as_str())
 }
 
 /// Returns a day in the path of a URL: `/2026/05/01/`, `/2026/may/01/`, `/2026-05-01-`, `/2026_05_01`, `/20260501`.

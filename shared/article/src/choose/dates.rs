@@ -187,23 +187,25 @@ impl DatedPage<'_> {
         })
     }
 
-    /// Returns the first date of publication near the headline; among other words it is a guess.
+    /// Returns the first date of publication near the headline; without a line of its own, the first one is a guess.
     fn dateline(&self) -> Option<Claim> {
         /// Maximum number of lines from one about the last change to the date.
         const BESIDE: usize = 2;
-        let mut changed = None;
+        let (mut changed, mut guess) = (None, None);
         for (at, stated) in self.days_of_lines(&self.hints) {
             if let Some(shown) = stated.published.filter(|_| changed.is_none_or(|line| at <= line + BESIDE)) {
                 let block = self.evidence.outline.blocks.get(at);
-                let is_stated = block.is_some_and(|block| is_dateline(&parted(&block.text), &self.hints));
-                let confidence = if is_stated { Confidence::Medium } else { Confidence::Low };
-                return Some((shown.at, DateSource { from: "text", confidence, zone: shown.zone }));
+                let source = |confidence| (shown.at, DateSource { from: "text", confidence, zone: shown.zone });
+                if block.is_some_and(|block| is_dateline(&parted(&block.text), &self.hints)) {
+                    return Some(source(Confidence::Medium));
+                }
+                guess = guess.or(Some(source(Confidence::Low)));
             }
             if stated.modified.is_some() && changed.is_none() {
                 changed = Some(at);
             }
         }
-        None
+        guess
     }
 
     /// True if a block is part of a byline: only short lines are between it and a line that names a writer.

@@ -27,24 +27,28 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let says = |title: &String| !title.is_empty() && !is_generic_title(title) && (is_home || !site.is_called(title));
     let told: Vec<String> = told.into_iter().filter(says).collect();
     let sentence = || only(outline).filter(|text| words(text) >= 3 && !site.is_called(text) && akin(text, &told));
-    let folded: Vec<String> = told.iter().map(|title| fold(title)).collect();
     let mut own = outline.headings_of(1).map(|heading| &heading.own).filter(|own| words(own) >= 2);
-    own.find(|own| folded.contains(&fold(own)))
+    own.find(|own| told.iter().any(|title| fold(title) == fold(own)))
         .cloned()
-        .or_else(|| heading(outline, &told, 1, first_parts))
+        .or_else(|| heading(outline, &told, 1, |title, (at, _)| title.get(..at)))
         .or_else(|| sentence().map(|text| without_label(text, &told).to_owned()))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
-        .or_else(|| heading(outline, &told, 2, first_parts))
-        .or_else(|| heading(outline, &told, 2, last_parts))
+        .or_else(|| heading(outline, &told, 2, |title, (at, _)| title.get(..at)))
+        .or_else(|| heading(outline, &told, 2, |title, (_, end)| title.get(end..)))
         .or_else(|| told.first().cloned())
         .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
         .or_else(|| [shared, stated, document].into_iter().find(|title| !title.is_empty()))
 }
 
-fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
+fn heading(
+    outline: &Outline<'_>,
+    stated: &[String],
+    level: u8,
+    part: fn(&str, (usize, usize)) -> Option<&str>,
+) -> Option<String> {
     const ALIKE: f64 = 0.75;
-    let folded = |title: &'_ String| parts(title).into_iter().map(fold).collect::<Vec<_>>();
-    let told: Vec<String> = stated.iter().flat_map(|title| [vec![fold(title)], folded(title)].concat()).collect();
+    let parts = |title: &String| separators(title).into_iter().filter_map(|at| part(title, at)).map(fold).collect();
+    let told: Vec<String> = stated.iter().flat_map(|title| [vec![fold(title)], parts(title)].concat()).collect();
     let mut best: Option<(&str, f64)> = None;
     for Heading { text, .. } in outline.headings_of(level) {
         let folded = fold(text);
@@ -83,14 +87,6 @@ fn beginning(outline: &Outline<'_>, told: &[String]) -> Option<String> {
 fn only<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
     let mut ones = outline.headings_of(1).map(|heading| &heading.text);
     ones.next().filter(|_| ones.next().is_none())
-}
-
-fn first_parts(title: &str) -> Vec<&str> {
-    separators(title).into_iter().filter_map(|(at, _)| title.get(..at)).collect()
-}
-
-fn last_parts(title: &str) -> Vec<&str> {
-    separators(title).into_iter().filter_map(|(_, end)| title.get(end..)).collect()
 }
 
 fn separators(title: &str) -> Vec<(usize, usize)> {

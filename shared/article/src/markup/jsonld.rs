@@ -5,6 +5,7 @@ use crate::read::outline::Outline;
 use curlew_text::{json, leftovers::is_leftover, references};
 use serde_json::Value;
 use std::collections::HashMap;
+use url::Url;
 
 /// Objects by the `@id` through which others refer to them (JSON-LD 1.1 §3.3, "node identifiers").
 type Ids<'v> = HashMap<&'v str, &'v Value>;
@@ -14,6 +15,7 @@ const VALUE_BYTES: usize = 256;
 
 /// Looks up values within a budget: many objects may refer to a large one.
 struct Reader<'v> {
+    page: &'v Url,
     ids: Ids<'v>,
     left: usize,
 }
@@ -22,12 +24,12 @@ pub(crate) fn read(outline: &Outline<'_>) -> Statements {
     let most = outline.limits.json_values;
     let mut found = Statements::default();
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
-    let mut reader = Reader { ids: identified(&values), left: most };
+    let mut reader = Reader { page: &outline.page, ids: identified(&values), left: most };
     let mut works = Vec::new();
     for value in &values {
         reader.visit(value, &mut found, &mut works);
     }
-    // Videos, products and the like are often only part of an article.
+    // Videos, products and the like are often only part of an article, and an article may be that of another page.
     if let Some(work) = works.first().filter(|_| found.headline.is_none()) {
         reader.article(work, &mut found);
     }
@@ -57,10 +59,9 @@ fn identified(values: &[Value]) -> Ids<'_> {
 }
 
 fn parse(script: &str) -> Vec<Value> {
-    let script = script.trim();
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
         .iter()
-        .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
+        .fold(script.trim(), |s, mark| s.strip_prefix(mark).unwrap_or(s));
     // A comment may end after the last valid value.
     let values = |text: &str| {
         let tame = text.replace(char::is_control, " ");
@@ -89,7 +90,7 @@ impl<'v> Reader<'v> {
                 Value::Array(values) => waiting.extend(values.iter().rev()),
                 Value::Object(object) => {
                     let kinds = kinds(value);
-                    if kinds.iter().any(|kind| is_article(kind)) {
+                    if kinds.iter().any(|kind| is_article(kind)) && !self.is_of_another_page(value) {
                         found.is_live |= kinds.contains(&"LiveBlogPosting");
                         self.article(value, found);
                     } else if kinds.contains(&"WebSite") {
@@ -97,7 +98,7 @@ impl<'v> Reader<'v> {
                     } else if kinds.iter().any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization")) {
                         fill(&mut found.organization, || self.name(value.get("name")));
                         self.logo(value, found);
-                    } else if kinds.iter().any(|kind| is_work(kind)) {
+                    } else if kinds.iter().any(|kind| is_work(kind) || is_article(kind)) {
                         works.push(value);
                     } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
                         self.page(value, found);
@@ -169,7 +170,7 @@ impl<'v> Reader<'v> {
     }
 
     fn dates_and_image(&mut self, value: &'v Value, found: &mut Statements) {
-        fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated", "uploadDate"]));
+        fill(&mut found.published, || self.first(value, &["datePublished", "datePosted", "dateCreated", "uploadDate"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));
         let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
@@ -232,6 +233,12 @@ impl<'v> Reader<'v> {
         page.or_else(|| self.string(value.get("url")))
     }
 
+    /// True if a work names another address than the page's, whatever its host: it may be an old name of the same page.
+    fn is_of_another_page(&mut self, value: &'v Value) -> bool {
+        let named = self.address(value).and_then(|address| self.page.join(&address).ok());
+        named.is_some_and(|named| named.path().trim_end_matches('/') != self.page.path().trim_end_matches('/'))
+    }
+
     fn logo(&mut self, value: &'v Value, found: &mut Statements) {
         const MAX_LOGOS: usize = 4;
         let logo = self.image(self.referred(value).get("logo")).filter(|_| found.logos.len() < MAX_LOGOS);
@@ -282,11 +289,8 @@ fn kinds(value: &Value) -> Vec<&str> {
     /// Maximum number of types that are read, and maximum length of one in bytes.
     const MAX_KINDS: usize = 8;
     const MAX_KIND_BYTES: usize = 256;
-    let kinds = several(value.get("@type"))
-        .iter()
-        .take(MAX_KINDS)
-        .filter_map(Value::as_str)
-        .filter(|kind| kind.len() <= MAX_KIND_BYTES);
+    let kinds = several(value.get("@type")).iter().take(MAX_KINDS).filter_map(Value::as_str);
+    let kinds = kinds.filter(|kind| kind.len() <= MAX_KIND_BYTES);
     kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect()
 }
 

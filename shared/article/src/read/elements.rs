@@ -47,13 +47,18 @@ impl<'a> Attributes<'a> {
                     found.background = found.background.or_else(|| background(value));
                 }
                 name if name.starts_with("data-b") && is_photo(value) => found.background = Some(value),
-                "data-nosnippet" => found.conceals = true,
+                "data-nosnippet" | "popover" => found.conceals = true,
                 "hidden" => found.conceals |= !value.eq_ignore_ascii_case("until-found"),
                 _ => {}
             }
         }
         found
     }
+}
+
+/// True for an `<a>` that only names a place on the page. Left open, it surrounds all that follows.
+pub(crate) fn is_place(element: &Element) -> bool {
+    attr(element, "href").is_none() && (attr(element, "name").is_some() || attr(element, "id").is_some())
 }
 
 fn concealing(style: &str) -> bool {

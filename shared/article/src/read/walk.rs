@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         let tag = element.name();
         let is_inline = self.open.last().is_some_and(|open| open.is_inline);
         let in_line = self.stays_in_line(tag, is_inline);
-        self.links -= usize::from(tag == "a");
+        self.links -= usize::from(tag == "a" && !is_place(element));
         if !in_line {
             self.flush();
         }

@@ -45,6 +45,23 @@ fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
         assert_eq!(read(&format!("{head}{italian}")).language.as_deref(), Some("it"), "{head}");
     }
     assert_eq!(read("<html lang=de><p>Kurz.</p>").language.as_deref(), Some("de"));
+    // Slips are mended, and languages that no detector knows are believed.
+    for (tag, language) in [("jp", "ja"), ("cz", "cs"), ("nor-NO", "nor"), ("eng", "en"), ("is", "is")] {
+        assert_eq!(read(&format!("<html lang={tag}><p>1.</p>")).language.as_deref(), Some(language));
+    }
+    let icelandic = "<p>Brúnni yfir stífluna var lokað á mánudag eftir að vörubíll hafði tekið með sér mest af handriðinu. Verkfræðingar segja að hún verði lokuð þar til steinarnir eru komnir aftur á sinn stað, og að það taki að minnsta kosti þrjár vikur. Áin rennur lygn þar fyrir neðan.</p>";
+    assert_eq!(read(&format!("<html lang=is>{icelandic}")).language.as_deref(), Some("is"));
+    assert_eq!(read(&format!("<html lang=br>{italian}")).language.as_deref(), Some("it"));
+}
+
+#[test]
+fn a_place_named_by_an_open_anchor_is_no_link() {
+    let text =
+        "<p>The walk along the weir begins at the old mill and crosses the meadow where herons stand.</p>".repeat(6);
+    for anchor in ["<a name=top>", "<a id=top />"] {
+        let read = read(&format!("<title>A walk</title><h1>A walk along the weir</h1>{anchor}{text}"));
+        assert!(read.text.contains("herons stand"), "{anchor}");
+    }
     assert_eq!(read("<p>123</p>").language, None);
 }
 

@@ -73,6 +73,17 @@ fn a_day_of_the_story_is_a_guess_and_a_line_about_the_publication_is_none() {
 }
 
 #[test]
+fn a_line_of_its_own_comes_before_a_day_among_other_words() {
+    for line in ["Deadline for boats: May 2, 2031", "Joined: Mon May 02, 2011"] {
+        assert_eq!(
+            published("", &format!("<p>{line}</p><p>Posted: May 1, 2026</p>")),
+            "2026-05-01T00:00:00Z",
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn hours_beside_a_day_are_read() {
     for line in ["1 May 2026, 2.30pm", "Published on 1 May 2026 at 14:30", "14:30, 1 May 2026"] {
         assert_eq!(published("", &format!("<p>{line}</p>")), "2026-05-01T14:30:00Z", "{line}");
@@ -130,6 +141,19 @@ fn markup_may_shorten_the_year_and_name_its_dates_in_many_ways() {
     for name in ["og:pubdate", "vr:published_time", "created", "date.created"] {
         assert_eq!(published(&format!("<meta property={name} content=2026-05-01>"), ""), day, "{name}");
     }
+}
+
+#[test]
+fn linked_data_about_another_page_says_nothing_about_this_one() {
+    let work = |url: &str, day: &str| format!(r#"{{"@type":"NewsArticle","url":"{url}","datePublished":"{day}"}}"#);
+    let [other, own] = [work("/another", "2020-05-01"), work("https://quay.example.org/ferry/", "2026-05-01")];
+    for json in [format!("[{other},{own}]"), own] {
+        let html = format!("{}<title>The ferry</title><h1>The ferry</h1>{FIRST}{REST}", linked(&json));
+        let published = read_at(&html, "https://quay.example.org/ferry").published;
+        assert_eq!(published.map(|at| at.to_string()).as_deref(), Some("2026-05-01T00:00:00Z"), "{json}");
+    }
+    // An old address of the only article does no harm.
+    assert_eq!(published(&linked(&other), ""), "2020-05-01T00:00:00Z");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 fn an_index_names_sitemaps() {
     let index = read(
         "<sitemapindex><sitemap><loc> https://a.example/1.xml.gz </loc><lastmod>2024-05-03T17:05:09+02:00</lastmod>\
-         </sitemap><sitemap><lastmod>2024</lastmod><loc>/2.xml</loc></sitemap><sitemap><loc>//b.example/3.xml</loc>\
+         </sitemap><url><lastmod>2024</lastmod><loc>/2.xml</loc></url><sitemap><loc>//b.example/3.xml</loc>\
          <lastmod>yesterday</lastmod></sitemap></sitemapindex>",
     );
     let said: Vec<_> = index.sitemaps.iter().map(|s| (s.loc.as_str(), s.lastmod.map(|t| t.to_string()))).collect();

@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         let is = |known: &str| local.eq_ignore_ascii_case(known);
         self.field = None;
         if is("url") || is("sitemap") {
-            self.begin(is("sitemap"));
+            self.begin(is("sitemap") || self::local(self.root).eq_ignore_ascii_case("sitemapindex"));
         } else if is("news") {
             self.extension = Some("news");
         } else if is("image") {

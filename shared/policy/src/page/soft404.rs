@@ -14,13 +14,21 @@ const TELLING_WORD: usize = 4;
 /// Number of bytes at the beginning of a text that are searched for [`NOTHING`].
 const BEGINNING: usize = 400;
 /// Phrases of error pages, in lower case, separated by `|`.
-const NOTHING: &str = "404|410 gone|not found|cannot be found|could not be found|couldn't be found|couldn’t be found|\
-    can't find|can’t find|no longer available|no longer exists|does not exist|doesn't exist|\
-    doesn’t exist|has been removed|something went wrong|something’s gone wrong|\
-    non trovat|non esiste|non è più disponibile|\
-    introuvable|n'existe p|n’existe p|\
-    nicht gefunden|existiert nicht|nicht mehr verfügbar|\
-    no encontrad|no existe|não encontrad|não existe|niet gevonden|見つかりません";
+const NOTHING: &str = "404|410 gone|error 410|not found|cannot be found|could not be found|couldn't be found|\
+    couldn’t be found|can't be found|can’t be found|can't find|can’t find|nothing was found at|no longer available|\
+    no longer exists|does not exist|doesn't exist|doesn’t exist|has been removed|has been deleted|been moved or deleted|\
+    moved or been deleted|is unavailable|page unavailable|isn't available|isn’t available|requested is missing|\
+    something went wrong|something’s gone wrong|account suspended|account has been suspended|\
+    error establishing a database connection|domain is for sale|domain may be for sale|coming soon|welcome to nginx|\
+    apache2 default page|apache2 ubuntu default page|fatal error:|\
+    non trovat|non esiste|non è più disponibile|non è stata trovata|\
+    introuvable|n'existe p|n’existe p|pas été trouvé|\
+    nicht gefunden|existiert nicht|nicht mehr verfügbar|gibt es nicht mehr|\
+    no encontrad|no existe|não encontrad|não existe|no s'ha trobat|no s’ha trobat|nu a fost găsit|\
+    niet gevonden|hittades inte|ikke fundet|ikke funnet|ei löytynyt|nie znaleziono|nie istnieje|nenalezen|nem található|\
+    bulunamadı|δεν βρέθηκε|не найден|не существует|не знайдено|не існує|не е намерен|غير موجود|לא נמצא|\
+    không tìm thấy|tidak ditemukan|ไม่พบหน้า|見つかりません|ページが存在しません|ページは存在しません|\
+    页面不存在|頁面不存在|找不到该页面|找不到頁面|页面未找到|페이지를 찾을 수 없";
 
 /// Title and text of a page at one time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,6 +126,10 @@ mod tests {
             ("Godwits of Friesland", "Page not found", true),
             ("Godwits of Friesland", "404 – Not Found", true),
             ("Godwits of Friesland", "Oops! Something went wrong", true),
+            ("Godwits of Friesland", "Oops! That page can’t be found.", true),
+            ("Веретенники Фрисландии", "Страница не найдена", true),
+            ("弗里斯兰的塍鹬", "页面不存在", true),
+            ("弗里斯兰的塍鹬", "不存在的塍鹬", false),
             ("Grutto in Friesland", "Seite nicht gefunden", true),
             ("A 404 that was not found", "404 – Not Found", false),
             ("Godwits of Friesland", "Godwits were not found", false),

@@ -37,6 +37,7 @@ fn p01_meta_tags_to_all_robots_and_to_ours_in_any_case() {
 fn p02_a_robots_name_holds_for_the_rest_of_its_header_only() {
     for (lines, expected) in [
         (&["noindex, nofollow"][..], "noindex nofollow"),
+        (&["\"noindex, nofollow\""], "noindex nofollow"),
         (&["CURLEWBOT: noindex, noarchive"], "noindex noarchive"),
         (&["otherbot: noindex, nofollow"], ""),
         (&["otherbot: noindex", "nosnippet"], "nosnippet"),

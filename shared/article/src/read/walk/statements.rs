@@ -5,7 +5,8 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without, texts};
 use crate::read::elements::{
-    Attributes, instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
+    Attributes, instant, instant_in, is_called, is_label, is_long_property, is_place, is_sign_link, profiles_in,
+    property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -27,7 +28,7 @@ const MAX_BYLINES: usize = 24;
 
 impl<'a> Walk<'a> {
     pub(super) fn anchor(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
-        self.links += 1;
+        self.links += usize::from(!is_place(element));
         let href = attr(element, "href");
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));

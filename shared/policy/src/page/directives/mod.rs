@@ -92,7 +92,9 @@ impl Directives {
     fn add(&mut self, part: &str) {
         match part.split_once([':', '=']) {
             Some((name, value)) => self.add_valued(&name.trim().to_ascii_lowercase(), value.trim()),
-            None => part.split_whitespace().for_each(|word| self.add_flag(&word.to_ascii_lowercase())),
+            None => {
+                part.split_whitespace().for_each(|word| self.add_flag(&word.trim_matches('"').to_ascii_lowercase()))
+            }
         }
     }
 
