@@ -3,7 +3,7 @@
 use crate::candidates::sums::{between, covered, sums};
 use crate::candidates::{lines, parts, tails};
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
@@ -23,7 +23,7 @@ impl Candidate {
         let inside = || parts.iter().filter(|part| span.holds(&part.span));
         let within = |part: &Part| (part.span.start - span.start, part.span.end - span.start);
         // Parts are sorted by name, and outer parts precede those inside them.
-        let mut of_name: HashMap<PartName, (usize, usize)> = HashMap::new();
+        let mut of_name: HashMap<PartName, (usize, usize)> = HashMap::default();
         for (name, (start, end)) in inside().filter_map(|part| Some((part.name?, within(part)))) {
             let (sum, last) = of_name.entry(name).or_default();
             *sum += between(&chars, start.max(*last), end);
@@ -242,21 +242,14 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
 fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
     /// Share of the total worth of its siblings at which the best element is the article.
     const MOST: f64 = 0.6;
-    let elements = outline.spans.iter().map(|span| span.serial + 1).max().unwrap_or(0);
-    let mut worth = vec![0.0; elements];
-    let mut index = vec![usize::MAX; elements];
-    for (at, span) in outline.spans.iter().enumerate() {
-        if let Some(sum) = worth.get_mut(span.parent) {
-            *sum += score(span).max(0.0);
-        }
-        if let Some(index) = index.get_mut(span.serial) {
-            *index = at;
-        }
+    let index: HashMap<usize, &Span> = outline.spans.iter().map(|span| (span.serial, span)).collect();
+    let mut worth: HashMap<usize, f64> = HashMap::default();
+    for span in &outline.spans {
+        *worth.entry(span.parent).or_default() += score(span).max(0.0);
     }
-    let mut chosen = best;
-    let mut at = best;
-    while let Some(parent) = index.get(at.parent).and_then(|index| outline.spans.get(*index)) {
-        if score(best) < MOST * worth.get(parent.serial).copied().unwrap_or(0.0) {
+    let (mut chosen, mut at) = (best, best);
+    while let Some(parent) = index.get(&at.parent) {
+        if score(best) < MOST * worth.get(&parent.serial).copied().unwrap_or(0.0) {
             chosen = parent;
         }
         at = parent;

@@ -28,12 +28,18 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
     let (names, panels) = (wrong_names(outline, &parts), panels(outline));
     let (before, is_paywalled) = (before_main(outline), outline.is_paywalled);
+    // Paragraphs that are hidden one by one are shown by a script as the reader scrolls.
+    let is_single = |part: &Part| part.kind == Kind::Hidden && part.span.end - part.span.start == 1;
+    let said = |part: &Part| between(&prose, part.span.start, part.span.end);
+    let scrolls = all > 0 && parts.iter().filter(|part| is_single(part)).map(said).sum::<usize>() * 2 >= all;
     let wrong = move |part: &Part| {
         if is_paywalled && part.kind == Kind::Hidden {
             return false;
         }
         let most = all > 0 && part.span.end > before && between(&prose, part.span.start, part.span.end) * 2 >= all;
-        most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
+        most || (scrolls && is_single(part))
+            || panels.contains(&part.span.serial)
+            || part.name.is_some_and(|name| names.contains(&name))
     };
     (parts, wrong)
 }

@@ -60,7 +60,7 @@ fn named(block: &Block) -> Option<Section> {
     if block.chars > MAX_WIDTH || matches!(block.tag, Tag::Pre | Tag::Cell) {
         return None;
     }
-    let line = text::fold(&block.text);
+    let line = text::fold(block.text.trim_start_matches(|c: char| !c.is_alphabetic()));
     let whole = NAMES.get(line.as_str()).copied();
     if whole.is_some() || !matches!(block.tag, Tag::Heading(_)) {
         return whole;

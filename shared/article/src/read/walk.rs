@@ -6,8 +6,8 @@ use crate::read::boilerplate::{ElementNames, Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    Attributes, block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_short_row,
-    is_sign_link, is_text_button, mark,
+    Attributes, block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_place,
+    is_short_row, is_sign_link, is_text_button, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
@@ -223,10 +223,11 @@ impl<'a> Walk<'a> {
         let mut attributes = Attributes::read(element);
         // Numbers of lines. Elsewhere such short names are generated.
         attributes.conceals |= self.pre > 0 && matches!(attributes.class, "ln" | "lnt");
-        let is_seen =
-            || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
         let (class, id) = (self.names.meaning(attributes.class), self.names.meaning(attributes.id));
         let names = ElementNames { class, id };
+        // An icon that is never closed surrounds all that follows.
+        let mut is_said = || is_initial(node) || (is_inline && !self.is_short(node));
+        let mut is_seen = || is_pictured_formula(node) || attributes.is_unspoken && !attributes.conceals && is_said();
         let kind = kind(tag, &attributes, &names).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
         self.annotations(node, element, &attributes, &names);
         if let Some(level) = heading(tag) {

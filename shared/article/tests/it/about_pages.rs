@@ -55,13 +55,15 @@ fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
 }
 
 #[test]
-fn a_place_named_by_an_open_anchor_is_no_link() {
+fn an_empty_element_that_is_never_closed_does_not_swallow_the_text() {
     let text =
         "<p>The walk along the weir begins at the old mill and crosses the meadow where herons stand.</p>".repeat(6);
-    for anchor in ["<a name=top>", "<a id=top />"] {
+    for anchor in ["<a name=top>", "<a id=top />", "<p><i class=icon aria-hidden=true />"] {
         let read = read(&format!("<title>A walk</title><h1>A walk along the weir</h1>{anchor}{text}"));
         assert!(read.text.contains("herons stand"), "{anchor}");
     }
+    let scrolled = text.replace("<p>", "<p style='visibility: hidden'>");
+    assert!(read(&format!("<title>A walk</title><h1>A walk along the weir</h1>{scrolled}")).text.contains("herons"));
     assert_eq!(read("<p>123</p>").language, None);
 }
 
