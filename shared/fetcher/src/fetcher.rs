@@ -220,8 +220,8 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::tests::server::{Server, call, html};
 

@@ -149,8 +149,8 @@ impl Resolve for VettingResolver {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::tests::server::FakeLookup;
 

@@ -178,8 +178,8 @@ impl<R: BufRead> WarcReader<R> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::inflate::inflate;
     use crate::writer::{HTTP_RESPONSE, NewRecord, record_id, write};
