@@ -167,22 +167,13 @@ impl Table {
     /// Returns some attributes of all items. The items are read and billed in full, but sent without the other
     /// attributes.
     pub(crate) async fn list_only(&self, what: &str, attributes: &[&str]) -> Result<Vec<Item>, PortError> {
-        let (mut listed, mut after) = (Vec::new(), None);
-        loop {
-            let mut scan = self.client.scan().table_name(&self.name).set_exclusive_start_key(after);
-            let mut wanted = Vec::new();
-            for (n, attribute) in attributes.iter().enumerate() {
-                scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
-                wanted.push(format!("#a{n}"));
-            }
-            let answer = scan.projection_expression(wanted.join(",")).send().await;
-            let answer = answer.map_err(|e| self.context(what).failed(e))?;
-            listed.extend(answer.items.unwrap_or_default());
-            after = answer.last_evaluated_key;
-            if after.is_none() {
-                return Ok(listed);
-            }
+        let (mut scan, mut wanted) = (self.client.scan().table_name(&self.name), Vec::new());
+        for (n, attribute) in attributes.iter().enumerate() {
+            scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
+            wanted.push(format!("#a{n}"));
         }
+        let items = scan.projection_expression(wanted.join(",")).into_paginator().items().send();
+        items.collect::<Result<_, _>>().await.map_err(|e| self.context(what).failed(e))
     }
 
     async fn query(

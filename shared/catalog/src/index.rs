@@ -7,8 +7,7 @@ pub use report::PublishReport;
 
 use crate::listing::all_keys;
 use crate::manifest::{change_manifest, load_manifest, manifest_key, parse_manifest, search_error, unlisted_segments};
-use crate::object;
-use crate::segment;
+use crate::{object, segment};
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::stage::{Result, StageError, job_span, with_causes};
@@ -78,10 +77,6 @@ impl NewRecords {
             self.revised.entry(year).or_default().extend(pages);
         }
         self.traces.extend(other.traces);
-    }
-
-    fn is_full(&self, pages: usize) -> bool {
-        self.records.len() >= pages || self.text >= TEXT_PER_SPLIT
     }
 }
 
@@ -175,7 +170,7 @@ impl Index {
                     Some(Err(error)) => return Some((Err(error), None)),
                     None => return Some((Ok(portion), None)),
                 }
-                if portion.is_full(self.pages_per_split) {
+                if portion.records.len() >= self.pages_per_split || portion.text >= TEXT_PER_SPLIT {
                     return Some((Ok(portion), Some(reads)));
                 }
             }

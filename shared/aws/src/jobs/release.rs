@@ -39,7 +39,7 @@ impl Jobs {
         let first = match mark {
             Some(at) => at.minute().min(last) - LOOK_BACK,
             // This is the first call ever: older rows may exist.
-            None => self.first_minute().await?.unwrap_or(last).min(last),
+            None => self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).fold(last, i64::min),
         };
         let last = last.min(first + MOST_MINUTES - 1);
         let (mut released, mut next) = (0, first);
@@ -98,11 +98,6 @@ impl Jobs {
             results.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(released)
-    }
-
-    /// Returns the earliest minute with a row.
-    async fn first_minute(&self) -> Result<Option<i64>, PortError> {
-        Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).min())
     }
 }
 

@@ -1,14 +1,12 @@
 //! `curlew serve`: serves the search page and the forms, crawls, and runs the schedules. Also `curlew mcp`.
 
 use super::stop_on_signal;
-use crate::apart;
-use crate::metrics;
-use crate::output;
 use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
 use crate::status::LiveStatus;
 use crate::world::World;
+use crate::{apart, metrics, output};
 use anyhow::{Context, Result};
 use axum::http::HeaderName;
 use curlew_app::web_secret;

@@ -11,9 +11,9 @@ use curlew_policy::politeness::admission::NotNow;
 use curlew_ports::stage::{Result, Verdict, with_causes};
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
+use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of polls of one message that run concurrently.
 pub const POLLS_AT_ONCE: usize = 48;
@@ -39,7 +39,7 @@ struct Left<'a> {
 impl Left<'_> {
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
         let (mut together, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
-        let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
+        let jobs = std::mem::take(&mut *self.jobs.lock());
         for (job, due) in jobs {
             match job.work {
                 Work::Polls(waiting) => {
@@ -70,7 +70,7 @@ impl Left<'_> {
     }
 
     fn push(&self, job: &Job, due: Timestamp) {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).push((job.clone(), due));
+        self.jobs.lock().push((job.clone(), due));
     }
 }
 
@@ -108,11 +108,11 @@ struct UnderVisit<'v> {
 
 impl UnderVisit<'_> {
     fn end(&self, until: Option<Timestamp>) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        *self.ended.lock() = until;
     }
 
     fn ended(&self) -> Option<Timestamp> {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.ended.lock()
     }
 }
 

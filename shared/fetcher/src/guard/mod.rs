@@ -7,6 +7,7 @@ mod rules;
 pub use blocks::classify;
 pub use rules::{Endpoint, Guard, HostPattern, InvalidRule, ResolveRule};
 
+use curlew_model::is_at_or_below;
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -162,7 +163,7 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
     if rules.rule_for(name).is_some() {
         return Ok(());
     }
-    if PRIVATE_ZONES.split(' ').any(|zone| is_or_below(name, zone)) {
+    if PRIVATE_ZONES.split(' ').any(|zone| is_at_or_below(name, zone)) {
         return Err(name_refusal(name, "is not a public name"));
     }
     if !name.contains('.') {
@@ -195,10 +196,6 @@ fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
     }
     let is_opened = || rules.allow_nets.iter().any(|net| net.contains(&ip));
     classify(ip).or_else(|block| if is_opened() { Ok(()) } else { Err(Refusal::Address { address: ip, block }) })
-}
-
-fn is_or_below(name: &str, zone: &str) -> bool {
-    name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 fn name_refusal(name: &str, reason: &'static str) -> Refusal {
