@@ -138,10 +138,7 @@ pub struct MissingRight {
 impl MissingRight {
     /// Returns the missing permission if that is the cause of this error.
     pub fn find(error: &PortError) -> Option<&MissingRight> {
-        match error {
-            PortError::Unavailable { source: Some(source), .. } => source.downcast_ref(),
-            _ => None,
-        }
+        if let PortError::Unavailable { source: Some(source), .. } = error { source.downcast_ref() } else { None }
     }
 
     /// Returns the action, such as `dynamodb:GetItem`, if AWS named it.

@@ -80,10 +80,7 @@ impl Table {
     ) -> Result<Version, PortError> {
         let Some(next) = seen.0.checked_add(1) else { return Err(PortError::Conflict) };
         let expected = (seen != Version::ABSENT).then_some(seen.0);
-        match self.write(what, key, expected, next, state).await? {
-            true => Ok(Version(next)),
-            false => Err(PortError::Conflict),
-        }
+        if self.write(what, key, expected, next, state).await? { Ok(Version(next)) } else { Err(PortError::Conflict) }
     }
 
     /// Replaces an item that must exist.
@@ -94,10 +91,7 @@ impl Table {
         seen: Version,
         state: AttributeValue,
     ) -> Result<Version, PortError> {
-        if seen == Version::ABSENT {
-            return Err(PortError::Conflict);
-        }
-        self.swap(what, key, seen, state).await
+        if seen == Version::ABSENT { Err(PortError::Conflict) } else { self.swap(what, key, seen, state).await }
     }
 
     /// Makes one conditional write. The condition also fails if an earlier attempt succeeded and only its response was

@@ -206,10 +206,7 @@ impl Index {
         for ((location, record), row) in records.into_iter().zip(rows) {
             let row = row.map(|(page, _)| page);
             let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
-            let current = match &state {
-                Some(PageState::Accepted { location, .. }) => Some(location),
-                _ => None,
-            };
+            let current = if let Some(PageState::Accepted { location, .. }) = &state { Some(location) } else { None };
             // The row is still being written, or the batch will run again; a page taken up may have no row yet.
             let is_unwritten = state.as_ref().is_none_or(PageState::is_open);
             // The row of a changed page may still be moved to this record.

@@ -116,10 +116,7 @@ impl Splits {
     }
 
     async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
-        match &self.cache {
-            Some(cache) => cache.get(key, places).await,
-            None => vec![None; places.len()],
-        }
+        if let Some(cache) = &self.cache { cache.get(key, places).await } else { vec![None; places.len()] }
     }
 
     async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {

@@ -253,10 +253,7 @@ impl Runner {
             let work = delivery.job.as_ref().ok().filter(|_| waits).map(|job| &job.work);
             let host = work.and_then(|work| address::host_key_of_work(work, &groups));
             let job = InLine { queue: stage, delivery, since: self.world.clock.monotonic() };
-            let begins = match host {
-                Some(host) => self.lines.enter(&host, job),
-                None => Some((None, job)),
-            };
+            let begins = if let Some(host) = host { self.lines.enter(&host, job) } else { Some((None, job)) };
             if let Some((turn, job)) = begins {
                 self.spawn(stage, vec![job.delivery], turn);
             }

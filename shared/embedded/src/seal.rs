@@ -109,10 +109,7 @@ impl Seal {
                 return Err(BackupError::Newer { dir: dir.to_owned(), found, known });
             }
         }
-        if seal.sums.is_none() {
-            return Err(BackupError::Unfinished(dir.to_owned()));
-        }
-        Ok(seal)
+        if seal.sums.is_none() { Err(BackupError::Unfinished(dir.to_owned())) } else { Ok(seal) }
     }
 }
 

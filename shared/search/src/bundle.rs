@@ -220,7 +220,11 @@ impl Contents {
 
     /// Marks those of the ranges as hot that every search reads first; joins overlapping ones.
     fn set_hot(&mut self, mut reads: Vec<Range<u64>>) {
-        reads.retain(|range| self.is_hot(range));
+        let always = |file: &FileEntry| ALWAYS_HOT.iter().any(|kind| file.name.ends_with(kind));
+        reads.retain(|range| {
+            let inside = |file: &&FileEntry| file.offset <= range.start && range.end <= file.offset + file.length;
+            range.end - range.start <= HOT_BYTES || self.files.iter().find(inside).is_some_and(always)
+        });
         reads.sort_by_key(|range| (range.start, range.end));
         let mut hot: Vec<Range<u64>> = Vec::new();
         for range in reads {
@@ -230,12 +234,6 @@ impl Contents {
             }
         }
         self.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
-    }
-
-    fn is_hot(&self, range: &Range<u64>) -> bool {
-        let inside = |file: &&FileEntry| file.offset <= range.start && range.end <= file.offset + file.length;
-        let always = |file: &FileEntry| ALWAYS_HOT.iter().any(|kind| file.name.ends_with(kind));
-        range.end - range.start <= HOT_BYTES || self.files.iter().find(inside).is_some_and(always)
     }
 }
 

@@ -104,8 +104,5 @@ impl Jobs {
 /// Moves the mark forward to a minute. Ignores a conflict, since then another caller has moved the mark.
 async fn advance(marks: &dyn Marks, mark: Option<Timestamp>, seen: Version, minute: i64) -> Result<(), PortError> {
     let next = Timestamp::EPOCH + Millis::from_mins(u64::try_from(minute).unwrap_or(0));
-    if mark.is_some_and(|mark| mark >= next) {
-        return Ok(());
-    }
-    swapped(marks.swap(MARK, seen, next).await).map(drop)
+    if mark.is_some_and(|mark| mark >= next) { Ok(()) } else { swapped(marks.swap(MARK, seen, next).await).map(drop) }
 }

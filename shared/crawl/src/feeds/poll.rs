@@ -396,10 +396,7 @@ impl Poll {
         // A permanent redirect is believed only after repeated sightings.
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
         (feed.moved, feed.polling.moved_at) = sightings;
-        if is_believed {
-            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
-        }
-        Ok(feed)
+        if is_believed { relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await } else { Ok(feed) }
     }
 
     async fn failed(&self, mut feed: FeedSource, wrong: Wrong, words: &str, retry: Option<&str>) -> Result<FeedSource> {

@@ -106,25 +106,15 @@ struct UnderVisit<'v> {
     ended: Mutex<Option<Timestamp>>,
 }
 
-impl UnderVisit<'_> {
-    fn end(&self, until: Option<Timestamp>) {
-        *self.ended.lock() = until;
-    }
-
-    fn ended(&self) -> Option<Timestamp> {
-        *self.ended.lock()
-    }
-}
-
 #[async_trait]
 impl Stages for UnderVisit<'_> {
     async fn run(&self, job: &Job) -> Result<Verdict> {
         let Work::Poll(poll) = &job.work else { return Ok(Verdict::Drop("it is no poll".into())) };
         let mut visit = self.visit.lock().await;
         // If the poll panics, the visit stays ended.
-        self.end(Some(self.poll.intake.politeness.clock.now()));
+        *self.ended.lock() = Some(self.poll.intake.politeness.clock.now());
         let verdict = self.poll.run_under(&mut visit, &job.with(poll.clone())).await?;
-        self.end(if let Verdict::Defer(until) = verdict { Some(until) } else { None });
+        *self.ended.lock() = if let Verdict::Defer(until) = verdict { Some(until) } else { None };
         Ok(verdict)
     }
 
@@ -222,7 +212,7 @@ impl Poll {
         let under = UnderVisit { poll: self, visit: futures::lock::Mutex::new(visit), ended: Mutex::default() };
         let worker = Worker { stages: &under, queue: left, clock: clock.as_ref() };
         for (n, poll) in polls.iter().enumerate() {
-            let ended = if has_time() { under.ended() } else { Some(clock.now()) };
+            let ended = if has_time() { *under.ended.lock() } else { Some(clock.now()) };
             if let Some(until) = ended {
                 left.push_together(&polls[n..], until);
                 break;

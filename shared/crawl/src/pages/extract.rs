@@ -473,10 +473,7 @@ fn is_of_comments(feed: &FeedSource) -> bool {
 }
 
 pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
-    match overrides::about(rules, url) {
-        Some(rule) => rule.apply(screening),
-        None => screening,
-    }
+    if let Some(rule) = overrides::about(rules, url) { rule.apply(screening) } else { screening }
 }
 
 pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {

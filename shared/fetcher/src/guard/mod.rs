@@ -175,17 +175,11 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
 fn vet_literal(ip: IpAddr, port: u16, rules: &Guard) -> Result<(), Refusal> {
     vet_address(ip, rules)?;
     // A network that the operator allows is allowed on any port, as is a host with a rule.
-    if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) {
-        return Ok(());
-    }
-    vet_port(port, rules)
+    if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) { Ok(()) } else { vet_port(port, rules) }
 }
 
 fn vet_port(port: u16, rules: &Guard) -> Result<(), Refusal> {
-    if port == 0 || !rules.ports.contains(&port) {
-        return Err(Refusal::Port(port));
-    }
-    Ok(())
+    if port == 0 || !rules.ports.contains(&port) { Err(Refusal::Port(port)) } else { Ok(()) }
 }
 
 fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {

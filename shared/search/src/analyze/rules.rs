@@ -108,8 +108,5 @@ pub(super) fn american(word: String) -> String {
         }
     }
     let singular = word.strip_suffix('s').unwrap_or(&word);
-    match WORDS.get(singular) {
-        Some(american) => american.to_string() + &word[singular.len()..],
-        None => word,
-    }
+    if let Some(american) = WORDS.get(singular) { american.to_string() + &word[singular.len()..] } else { word }
 }
