@@ -130,14 +130,10 @@ pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
     let read = |line: &str| {
         let (sum, name) = line.split_once("  ")?;
         let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
-        (is_sum && is_of_store(name)).then(|| SummedFile { name: name.to_owned(), sum: sum.to_owned() })
+        let is_of_store = name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key);
+        (is_sum && is_of_store).then(|| SummedFile { name: name.to_owned(), sum: sum.to_owned() })
     };
     text.lines().map(|line| read(line).ok_or_else(|| line.chars().take(80).collect())).collect()
-}
-
-/// True if a backup may have a file of this name.
-fn is_of_store(name: &str) -> bool {
-    name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key)
 }
 
 /// Returns the key of an object by the name of its file below the store's folder.

@@ -123,7 +123,7 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
         table: setting.table.clone(),
         key: setting.key.clone(),
         value: setting.value.to_string(),
-        origin: setting.origin.to_string(),
+        origin: setting.origin.as_str().to_owned(),
     });
     Some(AdminServices::new(&world.desk, trusted_header, settings.collect()))
 }
