@@ -37,10 +37,7 @@ impl Memory {
     }
 
     fn pool(&self) -> Arc<dyn CpuPool> {
-        match &self.threads {
-            Some(threads) => threads.clone(),
-            None => Arc::new(InlinePool),
-        }
+        if let Some(threads) = &self.threads { threads.clone() } else { Arc::new(InlinePool) }
     }
 
     /// True if so many abandoned tasks are still running that the process should be restarted.

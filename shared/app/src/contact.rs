@@ -30,10 +30,7 @@ impl ContactFirst {
 #[async_trait]
 impl Fetch for ContactFirst {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
-        if !self.is_local(&call.url) {
-            return Err(FetchError::Refused(MISSING.into()));
-        }
-        self.inner.call(call).await
+        if self.is_local(&call.url) { self.inner.call(call).await } else { Err(FetchError::Refused(MISSING.into())) }
     }
 
     fn vet(&self, url: &str) -> Result<(), String> {

@@ -2,8 +2,8 @@
 
 use crate::histogram::Histogram;
 use curlew_ports::{Event, Events, SearchOutcome, WaitReason};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Counters of events.
 #[derive(Clone, Debug, Default)]
@@ -70,17 +70,13 @@ pub struct Tally(Mutex<Counts>);
 impl Tally {
     /// Returns a copy of the counters.
     pub fn counts(&self) -> Counts {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().clone()
     }
 }
 
 impl Events for Tally {
     fn note(&self, event: &Event<'_>) {
-        let mut counts = self.lock();
+        let mut counts = self.0.lock();
         match event {
             Event::Called { kind, bytes, status, .. } => {
                 counts.calls += 1;

@@ -11,9 +11,10 @@
 use async_trait::async_trait;
 use curlew_model::Millis;
 use curlew_ports::{CpuError, CpuPool, CpuTask, PortError};
+use parking_lot::Mutex;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
+use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
@@ -111,13 +112,9 @@ type Work = Box<dyn FnOnce() + Send>;
 struct IdleThreads(Mutex<Vec<mpsc::Sender<Work>>>);
 
 impl IdleThreads {
-    fn lock(&self) -> MutexGuard<'_, Vec<mpsc::Sender<Work>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives work to the thread that has waited for the shortest time, whose memory is warmest, or to a new thread.
     fn hand_over(self: &Arc<Self>, work: Work) -> std::io::Result<()> {
-        let waiting = self.lock().pop();
+        let waiting = self.0.lock().pop();
         let work = match waiting {
             None => work,
             Some(thread) => match thread.send(work) {
@@ -138,7 +135,7 @@ fn serve(pool: &Weak<IdleThreads>, first: Work) {
         work();
         let (thread, waiting) = mpsc::channel();
         let Some(pool) = pool.upgrade() else { return };
-        pool.lock().push(thread);
+        pool.0.lock().push(thread);
         drop(pool);
         next = waiting.recv().ok();
     }
@@ -179,7 +176,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if matches!(*state, State::Starting | State::Running(..)) {
             *state = State::Abandoned;
             self.0.abandoned.fetch_add(1, Ordering::Relaxed);
@@ -192,7 +189,7 @@ struct Ending(Arc<Task>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let before = std::mem::replace(&mut *self.0.state(), State::Ended);
+        let before = std::mem::replace(&mut *self.0.state.lock(), State::Ended);
         if matches!(before, State::Abandoned) {
             self.0.abandoned.fetch_sub(1, Ordering::Relaxed);
         }
@@ -215,13 +212,9 @@ enum State {
 }
 
 impl Task {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records the thread of the task; returns false if the task is no longer wanted.
     fn begin(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_wanted = matches!(*state, State::Starting);
         if is_wanted {
             *state = State::Running(NUMBER.with(|number| *number), own_time());
@@ -231,7 +224,7 @@ impl Task {
 
     /// Returns the processor time that the task has used, if the platform reports it.
     fn processor_time(&self) -> Option<Millis> {
-        match *self.state() {
+        match *self.state.lock() {
             State::Running(thread, before) => Some(time_of(thread)?.saturating_sub(before)),
             // The thread has not started yet, or the task has just ended.
             State::Starting | State::Abandoned | State::Ended => Some(Millis::ZERO),
@@ -426,7 +419,7 @@ mod tests {
         }
         let (pool, (held, end)) = (Arc::new(IdleThreads::default()), mpsc::channel());
         pool.hand_over(Box::new(move || HELD.set(Some(held)))).unwrap();
-        while pool.lock().is_empty() {
+        while pool.0.lock().is_empty() {
             thread::yield_now();
         }
         drop(pool);

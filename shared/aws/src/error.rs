@@ -130,28 +130,17 @@ impl RequestContext<'_> {
 /// A permission that the credentials lack: the cause of a port's error.
 #[derive(Debug)]
 pub struct MissingRight {
-    action: Option<String>,
-    place: String,
+    /// The action, such as `dynamodb:GetItem`, if AWS named it.
+    pub action: Option<String>,
+    /// The part of the stack, such as "the table curlew-hosts".
+    pub place: String,
     source: Box<dyn Error + Send + Sync>,
 }
 
 impl MissingRight {
     /// Returns the missing permission if that is the cause of this error.
     pub fn find(error: &PortError) -> Option<&MissingRight> {
-        match error {
-            PortError::Unavailable { source: Some(source), .. } => source.downcast_ref(),
-            _ => None,
-        }
-    }
-
-    /// Returns the action, such as `dynamodb:GetItem`, if AWS named it.
-    pub fn action(&self) -> Option<&str> {
-        self.action.as_deref()
-    }
-
-    /// Returns the part of the stack, such as "the table curlew-hosts".
-    pub fn place(&self) -> &str {
-        &self.place
+        if let PortError::Unavailable { source: Some(source), .. } = error { source.downcast_ref() } else { None }
     }
 }
 

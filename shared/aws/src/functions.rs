@@ -91,7 +91,9 @@ impl Functions {
         let answer = invoke.send().await.map_err(|error| self.context("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
         if answer.function_error.is_some() {
-            return Err(PortError::unavailable(format!("the function {name} fails"), error_message(&payload)));
+            let why = serde_json::from_slice::<FunctionError>(&payload).map(|error| error.message);
+            let why = why.unwrap_or_else(|_| String::from_utf8_lossy(&payload).into_owned());
+            return Err(PortError::unavailable(format!("the function {name} fails"), why));
         }
         Ok(payload)
     }
@@ -120,9 +122,4 @@ impl Functions {
 struct FunctionError {
     #[serde(rename = "errorMessage")]
     message: String,
-}
-
-fn error_message(payload: &[u8]) -> String {
-    let reported = serde_json::from_slice::<FunctionError>(payload).map(|error| error.message);
-    reported.unwrap_or_else(|_| String::from_utf8_lossy(payload).into_owned())
 }

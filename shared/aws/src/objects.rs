@@ -218,13 +218,11 @@ fn too_short(key: &str) -> PortError {
 }
 
 pub(crate) fn check(key: &str) -> Result<(), PortError> {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(is_plain);
     if key.len() <= MAX_KEY && key.split('/').all(is_part) {
         return Ok(());
     }
     let given: String = key.chars().take(SHOWN).collect();
     Err(corrupt(format!("the key '{}'", given.escape_debug()), "it is not a key of an object"))
-}
-
-fn is_part(part: &str) -> bool {
-    !matches!(part, "" | "." | "..") && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }

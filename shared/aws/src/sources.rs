@@ -42,10 +42,7 @@ impl Sources for SourceTable {
     /// version fails with a conflict.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
         let ask = |read| self.0.get("read a source", place(key), read);
-        let found = match ask(Read::Eventual).await? {
-            Some(item) => Some(item),
-            None => ask(Read::Strong).await?,
-        };
+        let found = if let Some(item) = ask(Read::Eventual).await? { Some(item) } else { ask(Read::Strong).await? };
         found.as_ref().map(versioned).transpose()
     }
 

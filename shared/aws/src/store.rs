@@ -1,13 +1,11 @@
 //! All adapters of a stack.
 
 use crate::connection::Connection;
-use crate::hosts::HostTable;
 use crate::jobs::Jobs;
-use crate::marks::MarkTable;
 use crate::names::Names;
 use crate::objects::Objects;
-use crate::pages::PageTable;
 use crate::robots::RobotsTable;
+use crate::rows::{HostTable, PageTable};
 use crate::sources::SourceTable;
 use crate::table::Table;
 use curlew_ports::Ports;
@@ -18,7 +16,6 @@ use std::sync::Arc;
 pub struct Store {
     pub(crate) hosts: Arc<HostTable>,
     pub(crate) robots: Arc<RobotsTable>,
-    pub(crate) marks: Arc<MarkTable>,
     pub(crate) pages: Arc<PageTable>,
     pub(crate) sources: Arc<SourceTable>,
     jobs: Arc<Jobs>,
@@ -35,7 +32,6 @@ impl Store {
         Store {
             hosts: Arc::new(HostTable(table("hosts"))),
             robots: Arc::new(RobotsTable { table: table("hosts"), objects: objects.clone() }),
-            marks: Arc::new(MarkTable(table("hosts"))),
             pages: Arc::new(PageTable(table("pages"))),
             sources: Arc::new(SourceTable(table("sources"))),
             jobs: Arc::new(Jobs::new(connection, table("parked"), objects.clone(), &names)),
@@ -50,7 +46,7 @@ impl Store {
             ledger: self.hosts.clone(),
             hosts: self.hosts.clone(),
             robots: self.robots.clone(),
-            marks: self.marks.clone(),
+            marks: self.hosts.clone(),
             pages: self.pages.clone(),
             sources: self.sources.clone(),
             queue: self.jobs.clone(),

@@ -80,10 +80,7 @@ impl Table {
     ) -> Result<Version, PortError> {
         let Some(next) = seen.0.checked_add(1) else { return Err(PortError::Conflict) };
         let expected = (seen != Version::ABSENT).then_some(seen.0);
-        match self.write(what, key, expected, next, state).await? {
-            true => Ok(Version(next)),
-            false => Err(PortError::Conflict),
-        }
+        if self.write(what, key, expected, next, state).await? { Ok(Version(next)) } else { Err(PortError::Conflict) }
     }
 
     /// Replaces an item that must exist.
@@ -94,10 +91,7 @@ impl Table {
         seen: Version,
         state: AttributeValue,
     ) -> Result<Version, PortError> {
-        if seen == Version::ABSENT {
-            return Err(PortError::Conflict);
-        }
-        self.swap(what, key, seen, state).await
+        if seen == Version::ABSENT { Err(PortError::Conflict) } else { self.swap(what, key, seen, state).await }
     }
 
     /// Makes one conditional write. The condition also fails if an earlier attempt succeeded and only its response was
@@ -167,22 +161,13 @@ impl Table {
     /// Returns some attributes of all items. The items are read and billed in full, but sent without the other
     /// attributes.
     pub(crate) async fn list_only(&self, what: &str, attributes: &[&str]) -> Result<Vec<Item>, PortError> {
-        let (mut listed, mut after) = (Vec::new(), None);
-        loop {
-            let mut scan = self.client.scan().table_name(&self.name).set_exclusive_start_key(after);
-            let mut wanted = Vec::new();
-            for (n, attribute) in attributes.iter().enumerate() {
-                scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
-                wanted.push(format!("#a{n}"));
-            }
-            let answer = scan.projection_expression(wanted.join(",")).send().await;
-            let answer = answer.map_err(|e| self.context(what).failed(e))?;
-            listed.extend(answer.items.unwrap_or_default());
-            after = answer.last_evaluated_key;
-            if after.is_none() {
-                return Ok(listed);
-            }
+        let (mut scan, mut wanted) = (self.client.scan().table_name(&self.name), Vec::new());
+        for (n, attribute) in attributes.iter().enumerate() {
+            scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
+            wanted.push(format!("#a{n}"));
         }
+        let items = scan.projection_expression(wanted.join(",")).into_paginator().items().send();
+        items.collect::<Result<_, _>>().await.map_err(|e| self.context(what).failed(e))
     }
 
     async fn query(

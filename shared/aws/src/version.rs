@@ -24,7 +24,7 @@ impl Store {
         };
         let version = text(KNOWN_VERSION.to_string());
         // After a conflict, another process was first.
-        swapped(self.marks.0.swap("keep the version", item::key(KEY), seen, version).await).map(drop)
+        swapped(self.hosts.0.swap("keep the version", item::key(KEY), seen, version).await).map(drop)
     }
 
     /// Checks that no newer program has written the stack, else [`PortError::Corrupt`], without writing anything: an
@@ -40,7 +40,7 @@ impl Store {
 
     /// Returns the version of the stack, and the version of its item.
     async fn read_version(&self) -> Result<Option<(u32, Version)>, PortError> {
-        let item = self.marks.0.get("read the version", item::key(KEY), Read::Eventual).await?;
+        let item = self.hosts.0.get("read the version", item::key(KEY), Read::Eventual).await?;
         item.map(|item| item::versioned_text(|| name(&self.name), &item)).transpose()
     }
 }

@@ -20,8 +20,9 @@ use curlew_search::{
 };
 use futures::future::{try_join, try_join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// Time for which the list of years is cached. A stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
@@ -222,8 +223,7 @@ impl Finder {
     ) -> Result<Arc<[T]>, PortError> {
         let (index, hosts) = self.published().await.map_err(port_error)?;
         let is_same = |known: &&ListedSites<T>| Arc::ptr_eq(&known.index, &index) && known.hosts == *hosts;
-        let same =
-            known.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(is_same).map(|l| l.sites.clone());
+        let same = known.lock().as_ref().filter(is_same).map(|l| l.sites.clone());
         if let Some(sites) = same {
             return Ok(sites);
         }
@@ -231,7 +231,7 @@ impl Finder {
         let sites: Arc<[T]> = sites.into();
         let Opened { index, hidden, .. } = opened;
         let listed = ListedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
-        *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
+        *known.lock() = Some(listed);
         Ok(sites)
     }
 
@@ -295,7 +295,7 @@ impl Finder {
 
     async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>> {
         let remembered: Vec<(Year, Arc<Remembered<Option<Manifest>>>)> = {
-            let mut known = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.manifests.lock();
             years.into_iter().map(|year| (year, known.entry(year).or_default().clone())).collect()
         };
         let loaded = remembered.iter().map(async |(year, remembered)| {
@@ -304,7 +304,7 @@ impl Finder {
         });
         let (manifests, tags): (Vec<_>, Vec<Option<Tag>>) = try_join_all(loaded).await?.into_iter().unzip();
         let tags: Vec<(Year, Option<Tag>)> = remembered.iter().map(|(year, _)| *year).zip(tags).collect();
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock();
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
             let index = LiveIndex::combine(&manifests, tags, now, &read);
             let pages = index.unreadable.pages;
@@ -321,14 +321,14 @@ impl Finder {
 
     /// Returns the years whose manifests are read. Listing costs more than reading, so the list is cached.
     async fn years(&self) -> Result<BTreeSet<Year>> {
-        let known = self.years.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.years.lock().clone();
         let now = self.clock.monotonic();
         let is_new = |at: Millis| now.saturating_sub(at) < YEARS_KNOWN_FOR;
         let mut years = match known.filter(|(_, at)| is_new(*at)) {
             Some((years, _)) => years,
             None => {
                 let years: BTreeSet<Year> = manifest_years(self.blobs.as_ref()).await?.into_iter().collect();
-                *self.years.lock().unwrap_or_else(PoisonError::into_inner) = Some((years.clone(), now));
+                *self.years.lock() = Some((years.clone(), now));
                 years
             }
         };

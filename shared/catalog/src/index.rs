@@ -7,8 +7,7 @@ pub use report::PublishReport;
 
 use crate::listing::all_keys;
 use crate::manifest::{change_manifest, load_manifest, manifest_key, parse_manifest, search_error, unlisted_segments};
-use crate::object;
-use crate::segment;
+use crate::{object, segment};
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::stage::{Result, StageError, job_span, with_causes};
@@ -78,10 +77,6 @@ impl NewRecords {
             self.revised.entry(year).or_default().extend(pages);
         }
         self.traces.extend(other.traces);
-    }
-
-    fn is_full(&self, pages: usize) -> bool {
-        self.records.len() >= pages || self.text >= TEXT_PER_SPLIT
     }
 }
 
@@ -175,7 +170,7 @@ impl Index {
                     Some(Err(error)) => return Some((Err(error), None)),
                     None => return Some((Ok(portion), None)),
                 }
-                if portion.is_full(self.pages_per_split) {
+                if portion.records.len() >= self.pages_per_split || portion.text >= TEXT_PER_SPLIT {
                     return Some((Ok(portion), Some(reads)));
                 }
             }
@@ -211,10 +206,7 @@ impl Index {
         for ((location, record), row) in records.into_iter().zip(rows) {
             let row = row.map(|(page, _)| page);
             let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
-            let current = match &state {
-                Some(PageState::Accepted { location, .. }) => Some(location),
-                _ => None,
-            };
+            let current = if let Some(PageState::Accepted { location, .. }) = &state { Some(location) } else { None };
             // The row is still being written, or the batch will run again; a page taken up may have no row yet.
             let is_unwritten = state.as_ref().is_none_or(PageState::is_open);
             // The row of a changed page may still be moved to this record.

@@ -2,7 +2,8 @@
 
 use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Seen, Tag};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The last content of an object; the store is asked each time, and only a changed object is transferred and parsed.
 #[derive(Default)]
@@ -17,7 +18,7 @@ impl<T> Remembered<T> {
         key: &str,
         parse: impl Fn(Option<&[u8]>) -> Result<T>,
     ) -> Result<Content<T>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.0.lock().clone();
         let blob = match known {
             None => blobs.get(key).await?,
             Some((value, tag)) => match blobs.get_changed(key, tag.as_ref()).await? {
@@ -28,7 +29,7 @@ impl<T> Remembered<T> {
         let value = Arc::new(parse(blob.as_ref().map(|blob| blob.bytes.as_ref()))?);
         let content = (value, blob.map(|blob| blob.tag));
         // Another caller may have stored a later version meanwhile; then the next call reads that again.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(content.clone());
+        *self.0.lock() = Some(content.clone());
         Ok(content)
     }
 }

@@ -158,14 +158,12 @@ impl RecordReader<'_> {
 
 /// Returns all records of a segment with their locations; erased ones are left out.
 pub fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>> {
-    let mut records = Vec::new();
-    for frame in frames(segment.as_str(), bytes)? {
+    let read = |frame: Range<u64>| {
         let location = Location { segment: segment.clone(), offset: frame.start, length: frame.end - frame.start };
-        if let Some(record) = decode(&bytes[frame.start as usize..frame.end as usize], &location)? {
-            records.push((location, record));
-        }
-    }
-    Ok(records)
+        let record = decode(&bytes[frame.start as usize..frame.end as usize], &location).transpose()?;
+        Some(record.map(|record| (location, record)))
+    };
+    frames(segment.as_str(), bytes)?.into_iter().filter_map(read).collect()
 }
 
 /// Returns the ranges of all frames of an object that zstd tools do not skip.

@@ -6,9 +6,10 @@ use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError, RangeCache};
 use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
 use futures::future::try_join_all;
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Number of bytes at the end of a split that are read to open it. Small splits are read whole.
 const FIRST_READ: u64 = 256 * 1024;
@@ -44,7 +45,7 @@ impl Splits {
     pub(crate) async fn wanted(&self, listed: &[SplitEntry], wanted: &[usize]) -> Result<Vec<OpenSplit>> {
         let wanted: Vec<&SplitEntry> = wanted.iter().filter_map(|at| listed.get(*at)).collect();
         let known: Vec<Option<OpenSplit>> = {
-            let open = self.open();
+            let open = self.open.lock();
             wanted.iter().map(|split| open.get(&split.key).cloned()).collect()
         };
         let are_new = known.iter().any(Option::is_none);
@@ -55,7 +56,7 @@ impl Splits {
         let splits = try_join_all(splits).await?;
         let keys: HashSet<&str> = listed.iter().map(|split| split.key.as_str()).collect();
         let were_closed = {
-            let mut open = self.open();
+            let mut open = self.open.lock();
             open.extend(wanted.iter().map(|split| split.key.clone()).zip(splits.iter().cloned()));
             let before = open.len();
             open.retain(|key, _| keys.contains(key.as_str()));
@@ -115,10 +116,7 @@ impl Splits {
     }
 
     async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
-        match &self.cache {
-            Some(cache) => cache.get(key, places).await,
-            None => vec![None; places.len()],
-        }
+        if let Some(cache) = &self.cache { cache.get(key, places).await } else { vec![None; places.len()] }
     }
 
     async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
@@ -128,16 +126,12 @@ impl Splits {
     }
 
     pub(crate) fn trim(&self) {
-        let open = self.open();
+        let open = self.open.lock();
         let kept: u64 = open.values().map(|opened| opened.split.kept()).sum();
         if kept > KEPT_BYTES {
             let room = KEPT_BYTES / 2 / open.len().max(1) as u64;
             open.values().for_each(|opened| opened.split.trim(room));
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<String, OpenSplit>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

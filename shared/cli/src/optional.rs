@@ -24,7 +24,7 @@ pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<(
 #[cfg(feature = "aws")]
 pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
     let denied = curlew_aws::MissingRight::find(error)?;
-    Some(format!("{} on {}", denied.action().unwrap_or(action), denied.place()))
+    Some(format!("{} on {}", denied.action.as_deref().unwrap_or(action), denied.place))
 }
 
 #[cfg(not(feature = "aws"))]

@@ -14,9 +14,10 @@ use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::BUSY_LONGEST;
 use curlew_ports::stage::with_causes;
 use curlew_ports::{Delivery, PortError, Ports, Receipt};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
@@ -59,7 +60,7 @@ pub(crate) struct Runner {
     /// Queues that may still hold jobs of a crashed process. Jobs that it was running come first, and suspect jobs run
     /// alone, so that another crash counts against no other job.
     unsettled: BTreeSet<QueueName>,
-    under_way: Arc<UnderWay>,
+    under_way: Arc<Mutex<BTreeMap<Receipt, Job>>>,
     lines: Lines,
     /// Counts running visits: each holds a clone; see [`under_way`]. The next two fields count alike.
     visits: Arc<()>,
@@ -69,20 +70,6 @@ pub(crate) struct Runner {
     gathered_at: Option<Millis>,
     /// Time and error of the last verdict that could not be stored. Its job stays invisible for [`VISIBILITY`].
     unwritten: Option<(Millis, PortError)>,
-}
-
-#[derive(Default)]
-struct UnderWay(Mutex<BTreeMap<Receipt, Job>>);
-
-impl UnderWay {
-    fn jobs(&self) -> MutexGuard<'_, BTreeMap<Receipt, Job>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, deliveries: &[Delivery]) {
-        let jobs = deliveries.iter().filter_map(|d| Some((d.receipt.clone(), d.job.as_ref().ok()?.clone())));
-        self.jobs().extend(jobs);
-    }
 }
 
 /// Returns the number of tasks that hold a clone of one of the runner's counters.
@@ -137,8 +124,11 @@ impl Runner {
                 continue;
             }
             let is_at_rest = self.tasks.is_empty() && self.lines.is_empty();
-            if is_at_rest && matches!(end, End::Idle(_)) && self.is_idle().await? {
-                break false;
+            if is_at_rest && matches!(end, End::Idle(_)) {
+                let soon = self.world.clock.now() + IDLE;
+                if self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon) {
+                    break false;
+                }
             }
             let rests = matches!(end, End::Never) && self.tasks.is_empty();
             tokio::select! {
@@ -157,11 +147,6 @@ impl Runner {
             Some((at, error)) if at + VISIBILITY > now => Err(Error::new(error).context(NOT_ALL)),
             _ => Ok(()),
         }
-    }
-
-    async fn is_idle(&self) -> Result<bool, PortError> {
-        let soon = self.world.clock.now() + IDLE;
-        Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
     /// Lets running calls finish and, unless `stop` is set, extracts the pages that they fetched. Sends the remaining
@@ -185,7 +170,7 @@ impl Runner {
         }
         self.tasks.abort_all();
         while self.tasks.join_next().await.is_some() {}
-        let interrupted = std::mem::take(&mut *self.under_way.jobs());
+        let interrupted = std::mem::take(&mut *self.under_way.lock());
         for (receipt, job) in interrupted {
             if let Err(error) = send_again(&self.world, &receipt, vec![job]).await {
                 let error = with_causes(&error);
@@ -217,7 +202,7 @@ impl Runner {
             match delivery.job {
                 Ok(job) if self.world.clock.monotonic().saturating_sub(since) > LONGEST_IN_LINE => {
                     send_again(&self.world, &delivery.receipt, vec![job]).await?;
-                    self.under_way.jobs().remove(&delivery.receipt);
+                    self.under_way.lock().remove(&delivery.receipt);
                 }
                 job => self.spawn(queue, vec![Delivery { job, ..delivery }], Some(turn)),
             }
@@ -257,7 +242,8 @@ impl Runner {
 
     /// Starts received jobs, or puts them in line for their host key. A suspect job runs alone, without a line.
     fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
-        self.under_way.add(&deliveries);
+        let jobs = deliveries.iter().filter_map(|d| Some((d.receipt.clone(), d.job.as_ref().ok()?.clone())));
+        self.under_way.lock().extend(jobs);
         if stage == QueueName::Extract {
             return self.spawn(stage, deliveries, None);
         }
@@ -267,10 +253,7 @@ impl Runner {
             let work = delivery.job.as_ref().ok().filter(|_| waits).map(|job| &job.work);
             let host = work.and_then(|work| address::host_key_of_work(work, &groups));
             let job = InLine { queue: stage, delivery, since: self.world.clock.monotonic() };
-            let begins = match host {
-                Some(host) => self.lines.enter(&host, job),
-                None => Some((None, job)),
-            };
+            let begins = if let Some(host) = host { self.lines.enter(&host, job) } else { Some((None, job)) };
             if let Some((turn, job)) = begins {
                 self.spawn(stage, vec![job.delivery], turn);
             }
@@ -309,7 +292,7 @@ impl Runner {
             let job = run(&world, stage, deliveries, is_suspect);
             // An interrupted job stays in `under_way`, so that `finish` sends it again.
             let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
-            under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
+            under_way.lock().retain(|receipt, _| !receipts.contains(receipt));
             done
         });
     }

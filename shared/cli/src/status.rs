@@ -1,8 +1,7 @@
 //! `curlew status` and the status page: counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
-use crate::history;
-use crate::output;
 use crate::world::World;
+use crate::{history, output};
 use anyhow::Result;
 use async_trait::async_trait;
 use curlew_catalog::indexed_years::{IndexedYear, indexed_years};

@@ -21,26 +21,17 @@ use curlew_ports::{CpuPool, PortError};
 use url::Url;
 
 /// Reason for making no record of a page: it is rejected, or could not be judged now.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotTaken {
-    Rejected(Rejection),
-    Failed(StageError),
-}
-
-impl From<Rejection> for NotTaken {
-    fn from(why: Rejection) -> NotTaken {
-        NotTaken::Rejected(why)
-    }
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    #[error(transparent)]
+    Failed(#[from] StageError),
 }
 
 impl From<Overrun> for NotTaken {
     fn from(overrun: Overrun) -> NotTaken {
         NotTaken::Rejected(Rejection::Limit(overrun.to_string()))
-    }
-}
-
-impl From<StageError> for NotTaken {
-    fn from(error: StageError) -> NotTaken {
-        NotTaken::Failed(error)
     }
 }
 

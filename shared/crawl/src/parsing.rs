@@ -3,18 +3,12 @@
 use curlew_ports::stage::{Result, panic_message};
 use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
 use futures::FutureExt;
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 /// A document exceeded its processor time, or its parser panicked; displayed as the reason for rejecting it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Overrun(String);
-
-impl fmt::Display for Overrun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Runs `work` on a document of this many bytes; the inner error means that it overran its limit or panicked. A panic
 /// would recur on every attempt, and a failed job would leave the lease of its visit in force and the visit's other

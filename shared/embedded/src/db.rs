@@ -6,11 +6,12 @@ use crate::error::{DbError, from_io};
 use crate::lock::Lock;
 use crate::writer::Writer;
 use curlew_ports::PortError;
+use parking_lot::Mutex;
 use rusqlite::{Connection, Params};
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Maximum number of read connections; more would only wait for the same disk.
@@ -72,7 +73,7 @@ impl Db {
         let answer = tokio::task::spawn_blocking(move || {
             let connection = readers.take()?;
             let answer = work(&connection);
-            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            readers.idle.lock().push(connection);
             drop(permit);
             answer
         });
@@ -82,7 +83,7 @@ impl Db {
 
 impl Readers {
     fn take(&self) -> Result<Connection, DbError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         if let Some(connection) = idle {
             return Ok(connection);
         }

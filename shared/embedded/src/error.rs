@@ -15,8 +15,7 @@ pub enum OpenError {
     /// Another process holds the lock.
     #[error(
         "the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder",
-        process.map_or_else(String::new, |id| format!(" (process {id})")),
-        dir = dir.display()
+        process.map_or_else(String::new, |id| format!(" (process {id})"))
     )]
     InUse {
         /// The store's folder.
@@ -27,8 +26,7 @@ pub enum OpenError {
     /// A newer version of Curlew has written the store.
     #[error(
         "the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer \
-         curlew",
-        dir = dir.display()
+         curlew"
     )]
     NewerVersion {
         /// The store's folder.
@@ -39,7 +37,7 @@ pub enum OpenError {
         known: i64,
     },
     /// The folder or a file in it cannot be written.
-    #[error("the folder {dir} cannot be written: change its permissions, or name another folder", dir = dir.display())]
+    #[error("the folder {dir} cannot be written: change its permissions, or name another folder")]
     ReadOnly {
         /// The store's folder.
         dir: PathBuf,
@@ -50,8 +48,7 @@ pub enum OpenError {
     /// The folder cannot be written, but the latest changes in its database are readable only with write permission.
     #[error(
         "the folder {dir} cannot be written, and the last changes in it are only read with that permission: run \
-         `curlew status` on it as the user who crawls, or wait until the crawl ends",
-        dir = dir.display()
+         `curlew status` on it as the user who crawls, or wait until the crawl ends"
     )]
     Pending {
         /// The store's folder.
@@ -61,13 +58,10 @@ pub enum OpenError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no such folder.
-    #[error("there is no folder {} yet: crawl something first, or name another folder with --data", .0.display())]
+    #[error("there is no folder {0} yet: crawl something first, or name another folder with --data")]
     Missing(PathBuf),
     /// The path holds something other than a store.
-    #[error(
-        "{path} is not a store of curlew ({why}): name another folder, or crawl something first",
-        path = path.display()
-    )]
+    #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first")]
     NotAStore {
         /// The path that was examined.
         path: PathBuf,
@@ -75,19 +69,13 @@ pub enum OpenError {
         why: String,
     },
     /// The folder holds a backup, which must not change.
-    #[error(
-        "{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder",
-        dir = .0.display()
-    )]
+    #[error("{0} holds a backup: make a store of it by `curlew restore {0} --data FOLDER`, or name another folder")]
     IsBackup(PathBuf),
     /// A restore was interrupted while it moved files into place.
-    #[error("the restore into {} was cut off: run `curlew restore` again, with --replace", .0.display())]
+    #[error("the restore into {0} was cut off: run `curlew restore` again, with --replace")]
     HalfRestored(PathBuf),
     /// The database belongs to a store, but it is damaged.
-    #[error(
-        "the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew",
-        path = path.display()
-    )]
+    #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew")]
     Damaged {
         /// The database's file.
         path: PathBuf,
@@ -95,10 +83,10 @@ pub enum OpenError {
         why: String,
     },
     /// The disk is full.
-    #[error("the disk that holds {} is full: free some space and start again; nothing is lost", .0.display())]
+    #[error("the disk that holds {0} is full: free some space and start again; nothing is lost")]
     Full(PathBuf),
     /// Any other error of the operating system.
-    #[error("the folder {dir} cannot be opened: {why}", dir = dir.display())]
+    #[error("the folder {dir} cannot be opened: {why}")]
     Io {
         /// The store's folder.
         dir: PathBuf,

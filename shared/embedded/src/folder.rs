@@ -12,13 +12,14 @@ use crate::staging;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
+use parking_lot::{Mutex, MutexGuard};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 /// Minimum size in bytes of objects that are memory-mapped, and whose tags are made from samples.
@@ -211,7 +212,7 @@ impl Directories {
     fn latch(&self, path: &Path) -> MutexGuard<'_, ()> {
         let name = path.as_os_str().as_encoded_bytes();
         let sum = name.iter().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
-        self.latches[sum % LATCHES].lock().unwrap_or_else(PoisonError::into_inner)
+        self.latches[sum % LATCHES].lock()
     }
 
     /// Creates the folders above an object, and flushes each new entry.

@@ -49,7 +49,8 @@ impl Listing<'_> {
             }
             let key = format!("{folder}{name}");
             if key.ends_with('/') {
-                if self.may_hold(&key) {
+                let inside = key.starts_with(self.prefix) || self.prefix.starts_with(&key);
+                if inside && self.after.is_none_or(|after| *key > *after || after.starts_with(&key)) {
                     self.walk(root, &key, keys)?;
                 }
             } else if key.starts_with(self.prefix) && self.after.is_none_or(|after| key.as_str() > after) {
@@ -57,12 +58,6 @@ impl Listing<'_> {
             }
         }
         Ok(())
-    }
-
-    /// True if keys that begin with `folder` may match the request.
-    fn may_hold(&self, folder: &str) -> bool {
-        let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
-        inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))
     }
 }
 

@@ -33,7 +33,7 @@ mod store;
 mod writer;
 
 #[cfg(test)]
-mod conformance;
+mod conformance_tests;
 
 pub use backup::{BackupReport, backup};
 pub use check::DatabaseReport;

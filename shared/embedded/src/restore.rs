@@ -10,9 +10,8 @@ use crate::private::{self, flush_folder};
 use crate::seal::{BackupError, Seal, read_sums, sum_of};
 use crate::staging::{Placement, Staging};
 use curlew_model::Timestamp;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A finished restore.
 #[derive(Clone, Debug, PartialEq, Eq)]

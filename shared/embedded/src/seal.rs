@@ -22,25 +22,21 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] OpenError),
     /// The folder for the backup is not empty.
-    #[error("the folder {} is not empty: name a new one", .0.display())]
+    #[error("the folder {0} is not empty: name a new one")]
     NotEmpty(PathBuf),
     /// The folder holds an unfinished backup.
-    #[error("the backup in {} was not finished: delete that folder, and take or name another one", .0.display())]
+    #[error("the backup in {0} was not finished: delete that folder, and take or name another one")]
     Unfinished(PathBuf),
     /// The folder for the backup is inside the store, or the store is inside that folder.
-    #[error("{} lies in the store's folder, or the store in it: name a folder elsewhere", .0.display())]
+    #[error("{0} lies in the store's folder, or the store in it: name a folder elsewhere")]
     Inside(PathBuf),
     /// The folder holds no backup.
-    #[error(
-        "{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written",
-        dir = .0.display()
-    )]
+    #[error("{0} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written")]
     NotABackup(PathBuf),
     /// A newer version of Curlew has taken the backup.
     #[error(
         "the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer \
-         curlew",
-        dir = dir.display()
+         curlew"
     )]
     Newer {
         /// The backup's folder.
@@ -51,10 +47,7 @@ pub enum BackupError {
         known: i64,
     },
     /// A file of the backup is missing or has been changed.
-    #[error(
-        "the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup",
-        dir = dir.display()
-    )]
+    #[error("the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup")]
     Altered {
         /// The backup's folder.
         dir: PathBuf,
@@ -64,16 +57,12 @@ pub enum BackupError {
         why: String,
     },
     /// The folder to restore into is not empty.
-    #[error(
-        "the folder {} is not empty: name another one with --data, or put what is there aside with --replace",
-        .0.display()
-    )]
+    #[error("the folder {0} is not empty: name another one with --data, or put what is there aside with --replace")]
     Occupied(PathBuf),
     /// A file could not be read or written; the unfinished copy is of no use.
     #[error(
         "{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the \
-         store is as it was",
-        dir = dir.display()
+         store is as it was"
     )]
     Disk {
         /// The folder that was being written.
@@ -120,10 +109,7 @@ impl Seal {
                 return Err(BackupError::Newer { dir: dir.to_owned(), found, known });
             }
         }
-        if seal.sums.is_none() {
-            return Err(BackupError::Unfinished(dir.to_owned()));
-        }
-        Ok(seal)
+        if seal.sums.is_none() { Err(BackupError::Unfinished(dir.to_owned())) } else { Ok(seal) }
     }
 }
 
@@ -144,14 +130,10 @@ pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
     let read = |line: &str| {
         let (sum, name) = line.split_once("  ")?;
         let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
-        (is_sum && is_of_store(name)).then(|| SummedFile { name: name.to_owned(), sum: sum.to_owned() })
+        let is_of_store = name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key);
+        (is_sum && is_of_store).then(|| SummedFile { name: name.to_owned(), sum: sum.to_owned() })
     };
     text.lines().map(|line| read(line).ok_or_else(|| line.chars().take(80).collect())).collect()
-}
-
-/// True if a backup may have a file of this name.
-fn is_of_store(name: &str) -> bool {
-    name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key)
 }
 
 /// Returns the key of an object by the name of its file below the store's folder.

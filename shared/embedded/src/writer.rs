@@ -85,10 +85,7 @@ where
     }
 
     fn code(&self) -> Option<rusqlite::ffi::Error> {
-        match &self.outcome {
-            Some(Err(DbError::Sql(error))) => error.sqlite_error().copied(),
-            _ => None,
-        }
+        if let Some(Err(DbError::Sql(error))) = &self.outcome { error.sqlite_error().copied() } else { None }
     }
 
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {

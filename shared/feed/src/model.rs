@@ -2,46 +2,34 @@
 
 use crate::paging::{Generator, Paging};
 use crate::text;
-use curlew_model::{Faults, Millis, Timestamp};
+use curlew_model::{Faults, Millis, Timestamp, words};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::{cmp::Reverse, collections::HashSet};
 
-/// Dialect of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub enum Format {
-    /// RSS 2.0, and any RSS that does not declare an older version.
-    #[default]
-    #[serde(rename = "rss2")]
-    Rss2,
-    /// RSS 1.0, based on RDF.
-    #[serde(rename = "rss1")]
-    Rss1,
-    /// RSS 0.90 to 0.94.
-    #[serde(rename = "rss0.9x")]
-    Rss09x,
-    /// Atom 1.0 (RFC 4287).
-    #[serde(rename = "atom")]
-    Atom,
-    /// Atom 0.3, the draft that was widely used before RFC 4287.
-    #[serde(rename = "atom0.3")]
-    Atom03,
-    /// JSON Feed 1.0 and 1.1.
-    #[serde(rename = "json")]
-    Json,
-}
-
-impl Format {
-    /// Returns the name used in records and lists.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Format::Rss2 => "rss2",
-            Format::Rss1 => "rss1",
-            Format::Rss09x => "rss0.9x",
-            Format::Atom => "atom",
-            Format::Atom03 => "atom0.3",
-            Format::Json => "json",
-        }
+words! {
+    /// Dialect of a document.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+    pub enum Format {
+        /// RSS 2.0, and any RSS that does not declare an older version.
+        #[default]
+        #[serde(rename = "rss2")]
+        Rss2 = "rss2",
+        /// RSS 1.0, based on RDF.
+        #[serde(rename = "rss1")]
+        Rss1 = "rss1",
+        /// RSS 0.90 to 0.94.
+        #[serde(rename = "rss0.9x")]
+        Rss09x = "rss0.9x",
+        /// Atom 1.0 (RFC 4287).
+        #[serde(rename = "atom")]
+        Atom = "atom",
+        /// Atom 0.3, the draft that was widely used before RFC 4287.
+        #[serde(rename = "atom0.3")]
+        Atom03 = "atom0.3",
+        /// JSON Feed 1.0 and 1.1.
+        #[serde(rename = "json")]
+        Json = "json",
     }
 }
 

@@ -47,7 +47,8 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
         let tag = match token {
             Token::Start(tag) => tag,
             Token::End(name) if name.eq_ignore_ascii_case("outline") => {
-                folders.leave();
+                folders.open.pop_if(|(depth, _)| *depth == folders.depth);
+                folders.depth = folders.depth.saturating_sub(1);
                 continue;
             }
             _ => continue,
@@ -58,7 +59,10 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
         }
         let feed = feed(&tag, &folders);
         if !tag.empty {
-            folders.enter(if feed.is_some() { None } else { name(&tag, MAX_FOLDER) });
+            folders.depth += 1;
+            if feed.is_none() && folders.open.len() < MAX_FOLDERS {
+                folders.open.extend(name(&tag, MAX_FOLDER).map(|name| (folders.depth, name)));
+            }
         }
         if let Some(feed) = feed {
             if feeds.len() == MAX_FEEDS {
@@ -75,18 +79,6 @@ struct Folders {
     depth: usize,
     /// Names of the open folders, each with the depth of its outline.
     open: Vec<(usize, String)>,
-}
-
-impl Folders {
-    fn enter(&mut self, name: Option<String>) {
-        self.depth += 1;
-        self.open.extend(name.filter(|_| self.open.len() < MAX_FOLDERS).map(|name| (self.depth, name)));
-    }
-
-    fn leave(&mut self) {
-        self.open.pop_if(|(depth, _)| *depth == self.depth);
-        self.depth = self.depth.saturating_sub(1);
-    }
 }
 
 fn feed(tag: &Tag<'_>, folders: &Folders) -> Option<OpmlFeed> {

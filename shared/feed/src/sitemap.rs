@@ -3,29 +3,25 @@
 mod xml;
 
 use crate::{FeedError, Limits, link};
-use curlew_model::Timestamp;
+use curlew_model::{Timestamp, with_defaults};
 use curlew_text::charset::{self, Document};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read as _;
 use url::Url;
 
-/// Limits on a sitemap. sitemaps.org allows 50,000 addresses and 50 MiB.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SitemapLimits {
-    /// Maximum uncompressed size in bytes; the rest of the document is ignored.
-    pub bytes: usize,
-    /// Maximum number of addresses read, usable or not; the rest of the document is ignored.
-    pub urls: usize,
-    /// Maximum length of an address in bytes; a longer one is ignored.
-    pub url_bytes: usize,
-    /// Maximum length of a title, in characters.
-    pub title_chars: usize,
-}
-
-impl Default for SitemapLimits {
-    fn default() -> SitemapLimits {
-        SitemapLimits { bytes: 50 * 1024 * 1024, urls: 50_000, url_bytes: 2_048, title_chars: 1_000 }
+with_defaults! {
+    /// Limits on a sitemap. sitemaps.org allows 50,000 addresses and 50 MiB.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SitemapLimits {
+        /// Maximum uncompressed size in bytes; the rest of the document is ignored.
+        pub bytes: usize = 50 * 1024 * 1024,
+        /// Maximum number of addresses read, usable or not; the rest of the document is ignored.
+        pub urls: usize = 50_000,
+        /// Maximum length of an address in bytes; a longer one is ignored.
+        pub url_bytes: usize = 2_048,
+        /// Maximum length of a title, in characters.
+        pub title_chars: usize = 1_000,
     }
 }
 

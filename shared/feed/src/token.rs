@@ -115,7 +115,7 @@ impl<'a> Tokens<'a> {
                 Some(b'!') if rest.starts_with("<!--") => self.comment(rest),
                 Some(b'!') => self.declaration(rest),
                 Some(b'?') => self.at += short_end(rest),
-                Some(b) if is_name_start(*b) => return Some(self.start_tag(rest)),
+                Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => return Some(self.start_tag(rest)),
                 _ => return Some(self.bare_less_than(rest)),
             }
         }
@@ -165,7 +165,8 @@ impl<'a> Tokens<'a> {
     }
 
     fn start_tag(&mut self, rest: &'a str) -> Token<'a> {
-        let name_end = rest[1..].find(is_name_end).map_or(rest.len(), |n| n + 1);
+        let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'');
+        let name_end = rest[1..].find(is_end).map_or(rest.len(), |n| n + 1);
         let name = &rest[1..name_end];
         let Some(end) = self.tag_end(name_end, rest) else { return self.bare_less_than(rest) };
         self.at += end + 1;
@@ -278,14 +279,6 @@ fn doctype(rest: &str) -> Option<(&str, usize)> {
 fn short_end(rest: &str) -> usize {
     let end = rest[1..].find(['>', '<']).map_or(rest.len(), |n| n + 1);
     end + usize::from(rest[end..].starts_with('>'))
-}
-
-fn is_name_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte == b':' || byte >= 0x80
-}
-
-fn is_name_end(c: char) -> bool {
-    c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'')
 }
 
 pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {

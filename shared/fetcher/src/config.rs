@@ -1,84 +1,63 @@
 //! The fetcher's configuration: identity, limits, guard.
 
 use crate::guard::Guard;
-use curlew_model::Millis;
+use curlew_model::{Millis, with_defaults};
 use curlew_ports::CallKind;
 
-/// The fetcher's settings. The fetcher reads no environment variables.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// `User-Agent` of all calls except those with `feed_agent`.
-    pub page_agent: String,
-    /// `User-Agent` of calls for feeds and sitemaps, and to hubs and receivers.
-    pub feed_agent: String,
-    /// Maximum time of name look-up, connecting and TLS handshake together.
-    pub connect_timeout: Millis,
-    /// Maximum time without data: from the request to the end of the headers, then between two reads of the body.
-    pub read_timeout: Millis,
-    /// Maximum time of a call, even if the call itself allows more.
-    pub call_timeout: Millis,
-    /// Minimum average rate of a body on the wire, in bytes per second, once `rate_grace` is over.
-    pub min_rate: u64,
-    /// Maximum time for which a body may be slower than `min_rate`.
-    pub rate_grace: Millis,
-    /// Maximum sizes of bodies.
-    pub bytes: ByteLimits,
-    /// Maximum bytes of large bodies together: those that are being read, and those that callers still hold. The
-    /// largest single body fits in any case.
-    pub bodies_bytes: usize,
-    /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
-    pub max_ratio: u64,
-    /// Maximum processor time for decoding a body.
-    pub decode_time: Millis,
-    /// True if the heads of calls for pages are returned, so that the pages can be kept raw.
-    pub keep_heads: bool,
-    /// Rules for the addresses and URLs that may be called.
-    pub guard: Guard,
-    /// Certificates (DER) that are trusted in addition to the platform's, for tests and private networks.
-    pub extra_roots: Vec<Vec<u8>>,
-}
-
-impl Config {
-    /// Returns the defaults, with these two user agents.
-    pub fn new(page_agent: impl Into<String>, feed_agent: impl Into<String>) -> Config {
-        Config {
-            page_agent: page_agent.into(),
-            feed_agent: feed_agent.into(),
-            connect_timeout: Millis::from_secs(10),
-            read_timeout: Millis::from_secs(10),
-            call_timeout: Millis::from_secs(30),
-            min_rate: 1_024,
-            rate_grace: Millis::from_secs(5),
-            bytes: ByteLimits::default(),
-            // Nine feeds or about thirty pages of the largest size at once.
-            bodies_bytes: 128 << 20,
-            max_ratio: 200,
-            decode_time: Millis::from_secs(2),
-            keep_heads: false,
-            guard: Guard::default(),
-            extra_roots: Vec::new(),
-        }
+with_defaults! {
+    /// The fetcher's settings. The fetcher reads no environment variables.
+    #[derive(Clone, Debug)]
+    pub struct Config {
+        /// `User-Agent` of all calls except those with `feed_agent`.
+        pub page_agent: String = page_agent.into(),
+        /// `User-Agent` of calls for feeds and sitemaps, and to hubs and receivers.
+        pub feed_agent: String = feed_agent.into(),
+        /// Maximum time of name look-up, connecting and TLS handshake together.
+        pub connect_timeout: Millis = Millis::from_secs(10),
+        /// Maximum time without data: from the request to the end of the headers, then between two reads of the body.
+        pub read_timeout: Millis = Millis::from_secs(10),
+        /// Maximum time of a call, even if the call itself allows more.
+        pub call_timeout: Millis = Millis::from_secs(30),
+        /// Minimum average rate of a body on the wire, in bytes per second, once `rate_grace` is over.
+        pub min_rate: u64 = 1_024,
+        /// Maximum time for which a body may be slower than `min_rate`.
+        pub rate_grace: Millis = Millis::from_secs(5),
+        /// Maximum sizes of bodies.
+        pub bytes: ByteLimits = ByteLimits::default(),
+        /// Maximum bytes of large bodies together: those that are being read, and those that callers still hold. The
+        /// largest single body fits in any case.
+        // Nine feeds or about thirty pages of the largest size at once.
+        pub bodies_bytes: usize = 128 << 20,
+        /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
+        pub max_ratio: u64 = 200,
+        /// Maximum processor time for decoding a body.
+        pub decode_time: Millis = Millis::from_secs(2),
+        /// True if the heads of calls for pages are returned, so that the pages can be kept raw.
+        pub keep_heads: bool = false,
+        /// Rules for the addresses and URLs that may be called.
+        pub guard: Guard = Guard::default(),
+        /// Certificates (DER) that are trusted in addition to the platform's, for tests and private networks.
+        pub extra_roots: Vec<Vec<u8>> = Vec::new(),
     }
+
+    /// Returns the defaults, with these two user agents.
+    new(page_agent: impl Into<String>, feed_agent: impl Into<String>)
 }
 
-/// Maximum size of each kind of body in bytes, decoded and on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteLimits {
-    /// Part of a robots.txt that is read; the rest is ignored (RFC 9309 §2.5 asks for at least 500 KiB).
-    pub robots: usize,
-    /// A home page or a page.
-    pub page: usize,
-    /// A feed.
-    pub feed: usize,
-    /// A sitemap; sitemaps.org allows 50 MiB.
-    pub sitemap: usize,
-    /// An image.
-    pub image: usize,
-}
-
-impl Default for ByteLimits {
-    fn default() -> ByteLimits {
-        ByteLimits { robots: 512 << 10, page: 3 << 20, feed: 10 << 20, sitemap: 50 << 20, image: 8 << 20 }
+with_defaults! {
+    /// Maximum size of each kind of body in bytes, decoded and on the wire.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ByteLimits {
+        /// Part of a robots.txt that is read; the rest is ignored (RFC 9309 §2.5 asks for at least 500 KiB).
+        pub robots: usize = 512 << 10,
+        /// A home page or a page.
+        pub page: usize = 3 << 20,
+        /// A feed.
+        pub feed: usize = 10 << 20,
+        /// A sitemap; sitemaps.org allows 50 MiB.
+        pub sitemap: usize = 50 << 20,
+        /// An image.
+        pub image: usize = 8 << 20,
     }
 }
 

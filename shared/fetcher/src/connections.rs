@@ -1,10 +1,10 @@
 //! Reuse of connections, and servers that close them early. A server may close an idle connection at any time (RFC 9112
 //! §9.3.1), so a request may cross the end of the connection that it was written to.
 
+use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::{Position, Url};
 
@@ -39,18 +39,14 @@ pub(crate) struct EarlyClosers(Mutex<HashSet<String>>);
 
 impl EarlyClosers {
     pub(crate) fn has(&self, url: &Url) -> bool {
-        self.servers().contains(&url[..Position::AfterPort])
+        self.0.lock().contains(&url[..Position::AfterPort])
     }
 
     pub(crate) fn add(&self, url: &Url) {
-        let mut servers = self.servers();
+        let mut servers = self.0.lock();
         let forgotten = servers.iter().next().filter(|_| servers.len() >= MAX_SERVERS).cloned();
         forgotten.map(|server| servers.remove(&server));
         servers.insert(url[..Position::AfterPort].to_owned());
-    }
-
-    fn servers(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

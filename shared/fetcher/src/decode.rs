@@ -134,7 +134,11 @@ impl Decoder {
                 let state = Box::new(BrotliState::new_strict(alloc(), alloc(), alloc()));
                 State::Brotli(Brotli { state, ended: false })
             }
-            Coding::Zstd => State::Zstd(Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false }),
+            Coding::Zstd => {
+                let mut raw = Box::new(ZstdRaw::new().map_err(corrupt)?);
+                raw.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG)).map_err(corrupt)?;
+                State::Zstd(Zstd { raw, ended: false })
+            }
         };
         let (max_ratio, max_time) = (config.max_ratio, config.decode_time.as_duration());
         let (bytes, time) = (Vec::new(), Duration::ZERO);
@@ -243,10 +247,7 @@ impl Output {
         if self.coded > RATIO_FLOOR_BYTES as u64 && (self.bytes.len() as u64) * 2 < self.coded {
             return Err(DecodeError::Corrupt("the compressed body holds hardly anything".into()));
         }
-        if self.time > self.max_time {
-            return Err(DecodeError::Time);
-        }
-        Ok(())
+        if self.time > self.max_time { Err(DecodeError::Time) } else { Ok(()) }
     }
 }
 
@@ -321,12 +322,6 @@ impl Zstd {
             }
         }
     }
-}
-
-fn zstd_raw() -> io::Result<ZstdRaw<'static>> {
-    let mut raw = ZstdRaw::new()?;
-    raw.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
-    Ok(raw)
 }
 
 fn corrupt(error: io::Error) -> DecodeError {

@@ -3,12 +3,10 @@
 use crate::body::Reader;
 use crate::config::{Config, ConfigError};
 use crate::connections::{self, EarlyClosers, IDLE_TIMEOUT};
-use crate::failure;
-use crate::guard;
 use crate::headers::{self, Agents};
-use crate::media;
 use crate::resolver::{Lookup, SystemLookup, VettingResolver};
 use crate::room::Room;
+use crate::{failure, guard, media};
 use async_trait::async_trait;
 use curlew_model::Millis;
 use curlew_ports::{Call, CallKind, CpuPool, Fetch, FetchError, InlinePool, Reply};
@@ -220,8 +218,8 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::tests::server::{Server, call, html};
 

@@ -8,12 +8,13 @@ use crate::guard::{self, Guard, Refusal};
 use crate::hosts_file;
 use async_trait::async_trait;
 use curlew_ports::FetchError;
+use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
@@ -98,7 +99,7 @@ impl VettingResolver {
 
     /// Checks that the address that answered for a name is one of those that passed.
     pub(crate) fn check_peer(&self, name: &str, peer: Option<SocketAddr>) -> Result<(), FetchError> {
-        let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vetted = self.vetted.lock();
         let known = vetted.get_mut(name).filter(|v| peer.is_some_and(|peer| v.addresses.contains(&peer.ip())));
         let unknown = || FetchError::Refused("an address answered that was not vetted".into());
         known.ok_or_else(unknown)?.used = Instant::now();
@@ -125,7 +126,7 @@ impl VettingResolver {
 
     fn remember(&self, name: &str, addresses: &[IpAddr]) {
         let now = Instant::now();
-        let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vetted = self.vetted.lock();
         if vetted.len() >= MAX_REMEMBERED {
             vetted.retain(|_, v| now.duration_since(v.used) < REMEMBER_FOR);
         }
@@ -149,8 +150,8 @@ impl Resolve for VettingResolver {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::tests::server::FakeLookup;
 
@@ -184,11 +185,11 @@ mod tests {
         for i in 0..2 * MAX_REMEMBERED {
             let name = format!("n{i}.example");
             resolver.vetted_addresses(&name).await.unwrap();
-            if let (Some(old), Ok(mut vetted)) = (old, resolver.vetted.lock()) {
-                vetted.get_mut(&name).unwrap().used = old;
+            if let Some(old) = old {
+                resolver.vetted.lock().get_mut(&name).unwrap().used = old;
             }
         }
-        assert!(old.is_none() || resolver.vetted.lock().unwrap().len() <= MAX_REMEMBERED);
+        assert!(old.is_none() || resolver.vetted.lock().len() <= MAX_REMEMBERED);
     }
 
     #[tokio::test]

@@ -34,8 +34,8 @@ pub fn stored_page<'a>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use std::io::Write;
 

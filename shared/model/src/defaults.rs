@@ -1,7 +1,8 @@
 //! Structs whose fields state their first values.
 
 /// Declares a struct and its constructor, such as `new`, which follows the struct. A field without `= value` is a
-/// parameter of the constructor; a value may use the parameters.
+/// parameter of the constructor; a value may use the parameters. If no constructor follows, each field has a value, and
+/// the struct implements `Default`.
 #[macro_export]
 macro_rules! with_defaults {
     (
@@ -20,6 +21,21 @@ macro_rules! with_defaults {
             $(#[$about])*
             pub fn $new($($given: $type),*) -> $name {
                 $name { $($field: $crate::with_defaults!(@ $field $($value)?),)+ }
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$doc:meta])* $vis:vis $field:ident: $kind:ty = $value:expr,)+ }
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$doc])* $vis $field: $kind,)+
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($field: $value,)+ }
             }
         }
     };

@@ -1,5 +1,6 @@
 //! Violations of a feed's format: information for the feed's author, not a reason to refuse the feed.
 
+use crate::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -64,68 +65,70 @@ impl From<Fault> for Row {
     }
 }
 
-/// Kind of fault. `at` and `found` are the fields of [`Fault`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultCode {
-    /// The text is not in the stated character encoding.
-    Encoding,
-    /// Text before the XML declaration or the first element.
-    TextBeforeStart,
-    /// Text after the end of the root element.
-    TextAfterEnd,
-    /// The element `at` is never closed.
-    Unclosed,
-    /// The end tag `at` closes nothing.
-    Unopened,
-    /// The document ends prematurely.
-    Truncated,
-    /// A `&` that does not begin a reference.
-    BareAmpersand,
-    /// The entity `found` is not declared.
-    UnknownEntity,
-    /// A `<` that does not begin a tag.
-    BareLessThan,
-    /// A character that XML 1.0 §2.2 forbids.
-    ControlCharacter,
-    /// An attribute of `at` without a quoted value.
-    AttributeSyntax,
-    /// `at` has the attribute `found` twice.
-    AttributeTwice,
-    /// The prefix `found` of `at` is not declared.
-    UndeclaredPrefix,
-    /// Elements are nested beyond the limit; the rest was not examined.
-    TooDeep,
-    /// The root element is unknown to the format.
-    UnknownRoot,
-    /// `at` lacks the element or member `found`.
-    Missing,
-    /// `at` lacks the attribute `found`.
-    MissingAttribute,
-    /// `at` contains more `found` than allowed.
-    TooMany,
-    /// `at` may not contain `found`.
-    Unexpected,
-    /// `at` may not have the attribute `found`.
-    UnexpectedAttribute,
-    /// `at` contains the text `found` but may hold elements only.
-    UnexpectedText,
-    /// `at` is empty.
-    Empty,
-    /// `at` is not a date in the format of RSS.
-    BadRssDate,
-    /// `at` is not a date in the format of Atom and JSON Feed.
-    BadDate,
-    /// `at` is not a complete address.
-    BadAddress,
-    /// `at` is not an e-mail address; `found` is empty, since it may be a person's address.
-    BadMailAddress,
-    /// `at` is not a number, or out of range.
-    BadNumber,
-    /// `at` has a value that is not allowed.
-    BadValue,
-    /// `at` is not of the JSON type `found`.
-    WrongType,
+words! {
+    /// Kind of fault, with the sentence for the feed's author. `at` and `found` are the fields of [`Fault`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FaultCode {
+        /// The text is not in the stated character encoding.
+        Encoding = "the text is not in the character encoding that is stated for it",
+        /// Text before the XML declaration or the first element.
+        TextBeforeStart = "something stands before the beginning: an XML declaration must be the very first of all",
+        /// Text after the end of the root element.
+        TextAfterEnd = "something stands after the end of the last element",
+        /// The element `at` is never closed.
+        Unclosed = "{at} is not closed",
+        /// The end tag `at` closes nothing.
+        Unopened = "{at} closes nothing that is open",
+        /// The document ends prematurely.
+        Truncated = "the document ends in the middle",
+        /// A `&` that does not begin a reference.
+        BareAmpersand = "a '&' that stands for itself is written '&amp;' in XML",
+        /// The entity `found` is not declared.
+        UnknownEntity = "XML does not know '{found}': write the character itself, or its number as in '&#8217;'",
+        /// A `<` that does not begin a tag.
+        BareLessThan = "a '<' that begins no tag is written '&lt;' in XML",
+        /// A character that XML 1.0 §2.2 forbids.
+        ControlCharacter = "the character {found} must not stand in XML",
+        /// An attribute of `at` without a quoted value.
+        AttributeSyntax = "an attribute of {at} is not written as name=\"value\"",
+        /// `at` has the attribute `found` twice.
+        AttributeTwice = "{at} has the attribute '{found}' twice",
+        /// The prefix `found` of `at` is not declared.
+        UndeclaredPrefix = "{at} has a prefix that is not declared: xmlns:{found}=\"…\" is missing",
+        /// Elements are nested beyond the limit; the rest was not examined.
+        TooDeep = "elements stand too deep inside each other; the rest was not checked",
+        /// The root element is unknown to the format.
+        UnknownRoot = "{at} is not what a feed of this format begins with, or its namespace is not",
+        /// `at` lacks the element or member `found`.
+        Missing = "{at} needs {found}, and has none",
+        /// `at` lacks the attribute `found`.
+        MissingAttribute = "{at} needs the attribute '{found}', and has none",
+        /// `at` contains more `found` than allowed.
+        TooMany = "{at} has {found} more often than allowed",
+        /// `at` may not contain `found`.
+        Unexpected = "{found} is not known in {at}; what is no part of the format needs a namespace",
+        /// `at` may not have the attribute `found`.
+        UnexpectedAttribute = "{at} has an attribute '{found}' that the format does not know",
+        /// `at` contains the text `found` but may hold elements only.
+        UnexpectedText = "text stands in {at}, where only elements may: '{found}'",
+        /// `at` is empty.
+        Empty = "{at} is empty",
+        /// `at` is not a date in the format of RSS.
+        BadRssDate = "{at} is no date as RSS wants it, such as 'Sun, 03 May 2026 17:05:09 GMT': '{found}'",
+        /// `at` is not a date in the format of Atom and JSON Feed.
+        BadDate = "{at} is no date as RFC 3339 wants it, such as '2026-05-03T17:05:09Z': '{found}'",
+        /// `at` is not a complete address.
+        BadAddress = "{at} is no complete address, such as 'https://www.example.org/': '{found}'",
+        /// `at` is not an e-mail address; `found` is empty, since it may be a person's address.
+        BadMailAddress = "{at} is to hold an e-mail address; for a name alone there is <dc:creator>",
+        /// `at` is not a number, or out of range.
+        BadNumber = "{at} is no whole number within its bounds: '{found}'",
+        /// `at` has a value that is not allowed.
+        BadValue = "{at} has a value that the format does not know: '{found}'",
+        /// `at` is not of the JSON type `found`.
+        WrongType = "{at} is to be {found}",
+    }
 }
 
 impl fmt::Display for FaultCode {
@@ -136,58 +139,11 @@ impl fmt::Display for FaultCode {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { at, found, .. } = self;
-        match self.code {
-            FaultCode::Encoding => f.write_str("the text is not in the character encoding that is stated for it"),
-            FaultCode::TextBeforeStart => {
-                f.write_str("something stands before the beginning: an XML declaration must be the very first of all")
-            }
-            FaultCode::TextAfterEnd => f.write_str("something stands after the end of the last element"),
-            FaultCode::Unclosed => write!(f, "{at} is not closed"),
-            FaultCode::Unopened => write!(f, "{at} closes nothing that is open"),
-            FaultCode::Truncated => f.write_str("the document ends in the middle"),
-            FaultCode::BareAmpersand => f.write_str("a '&' that stands for itself is written '&amp;' in XML"),
-            FaultCode::UnknownEntity => {
-                write!(f, "XML does not know '{found}': write the character itself, or its number as in '&#8217;'")
-            }
-            FaultCode::BareLessThan => f.write_str("a '<' that begins no tag is written '&lt;' in XML"),
-            FaultCode::ControlCharacter => write!(f, "the character {found} must not stand in XML"),
-            FaultCode::AttributeSyntax => write!(f, "an attribute of {at} is not written as name=\"value\""),
-            FaultCode::AttributeTwice => write!(f, "{at} has the attribute '{found}' twice"),
-            FaultCode::UndeclaredPrefix => {
-                write!(f, "{at} has a prefix that is not declared: xmlns:{found}=\"…\" is missing")
-            }
-            FaultCode::TooDeep => f.write_str("elements stand too deep inside each other; the rest was not checked"),
-            FaultCode::UnknownRoot => {
-                write!(f, "{at} is not what a feed of this format begins with, or its namespace is not")
-            }
-            FaultCode::Missing => write!(f, "{at} needs {found}, and has none"),
-            FaultCode::MissingAttribute => write!(f, "{at} needs the attribute '{found}', and has none"),
-            FaultCode::TooMany => write!(f, "{at} has {found} more often than allowed"),
-            FaultCode::Unexpected => {
-                write!(f, "{found} is not known in {at}; what is no part of the format needs a namespace")
-            }
-            FaultCode::UnexpectedAttribute => {
-                write!(f, "{at} has an attribute '{found}' that the format does not know")
-            }
-            FaultCode::UnexpectedText => write!(f, "text stands in {at}, where only elements may: '{found}'"),
-            FaultCode::Empty => write!(f, "{at} is empty"),
-            FaultCode::BadRssDate => {
-                write!(f, "{at} is no date as RSS wants it, such as 'Sun, 03 May 2026 17:05:09 GMT': '{found}'")
-            }
-            FaultCode::BadDate => {
-                write!(f, "{at} is no date as RFC 3339 wants it, such as '2026-05-03T17:05:09Z': '{found}'")
-            }
-            FaultCode::BadAddress => {
-                write!(f, "{at} is no complete address, such as 'https://www.example.org/': '{found}'")
-            }
-            FaultCode::BadMailAddress => {
-                write!(f, "{at} is to hold an e-mail address; for a name alone there is <dc:creator>")
-            }
-            FaultCode::BadNumber => write!(f, "{at} is no whole number within its bounds: '{found}'"),
-            FaultCode::BadValue => write!(f, "{at} has a value that the format does not know: '{found}'"),
-            FaultCode::WrongType => write!(f, "{at} is to be {found}"),
-        }
+        self.code.as_str().split(['{', '}']).try_for_each(|part| match part {
+            "at" => f.write_str(&self.at),
+            "found" => f.write_str(&self.found),
+            words => f.write_str(words),
+        })
     }
 }
 
@@ -212,5 +168,16 @@ mod tests {
         assert_eq!(fault.to_string(), "<channel> needs <description>, and has none");
         assert_eq!(serde_json::to_value(fault.code)?, fault.code.to_string());
         Ok(())
+    }
+
+    #[test]
+    fn a_sentence_names_nothing_but_the_fields_of_its_fault() {
+        for code in FaultCode::ALL {
+            let fault = Fault { line: 1, column: 1, code, at: "{found}".into(), found: "{at}".into() };
+            let fields = code.as_str().matches('{').count();
+            assert_eq!(fault.to_string().matches(['{', '}']).count(), 2 * fields, "{fault}");
+            let named = code.as_str().matches("{at}").count() + code.as_str().matches("{found}").count();
+            assert_eq!(named, fields, "{fault}");
+        }
     }
 }

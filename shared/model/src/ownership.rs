@@ -1,24 +1,21 @@
 //! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One object per claimed host.
 
-use crate::{BackfillLine, Challenge, Timestamp};
+use crate::{BackfillLine, Challenge, Timestamp, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Place where a challenge may be published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// In a DNS TXT record below the host's name.
-    Dns,
-    /// In a file at a fixed path of the site.
-    File,
-    /// In a meta tag of the home page.
-    Meta,
-}
-
-impl Way {
-    /// All places, in the order of the checks. DNS is first because it needs no call to the site.
-    pub const ALL: [Way; 3] = [Way::Dns, Way::File, Way::Meta];
+words! {
+    /// Place where a challenge may be published, in the order of the checks. DNS needs no call to the site.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Way {
+        /// In a DNS TXT record below the host's name.
+        Dns = "a TXT record",
+        /// In a file at a fixed path of the site.
+        File = "a file",
+        /// In a meta tag of the home page.
+        Meta = "its home page",
+    }
 }
 
 /// Reason why a challenge was not found.

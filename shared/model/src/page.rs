@@ -124,46 +124,65 @@ impl PageState {
 }
 
 /// Reason why a page was not accepted.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "why", content = "detail", rename_all = "snake_case")]
 pub enum Rejection {
     /// robots.txt disallows the URL (RFC 9309).
+    #[error("robots.txt forbids it")]
     Robots,
     /// robots.txt disallows the URL according to the second matcher, but not according to our own.
+    #[error("robots.txt forbids it as its second reader, texting_robots, understands it; our own would allow it")]
     RobotsDoubted,
     /// The address guard refused the address: not public, a wrong port or a wrong scheme.
+    #[error("the address is refused: {0}")]
     Address(String),
     /// The page's host is blocked by the operator or its owner.
+    #[error("the host is blocked")]
     Blocked,
     /// The operator's settings exclude the URL. Contains the rule.
+    #[error("it is excluded by {0}")]
     Excluded(String),
     /// A content signal or a licence (RSL) forbids indexing. Contains the preference.
+    #[error("it asks not to be searched: {0}")]
     Preference(String),
     /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
+    #[error("the page asks not to be indexed")]
     Noindex,
     /// The server answered with this status code, such as 404 or 410.
+    #[error("the server answered {0}")]
     Status(u16),
     /// Soft 404: a 200 with a message that the page does not exist. Contains the title given by the page's feed.
+    #[error("the server answered that there is no such page, in place of '{0}'")]
     SoftNotFound(String),
     /// Too many redirects, a loop, or a redirect without a usable target.
+    #[error("the redirect was not followed: {0}")]
     Redirect(String),
     /// A limit on bytes, time or compression was exceeded.
+    #[error("a limit was broken: {0}")]
     Limit(String),
     /// The transport failed in a way that a retry cannot fix.
+    #[error("the transfer failed: {0}")]
     Transport(String),
     /// The document is not HTML.
+    #[error("the document is {0}, not HTML")]
     MediaType(String),
     /// The page could not be parsed within its limits.
+    #[error("the page cannot be read: {0}")]
     Unreadable(String),
     /// The page has no title.
+    #[error("the page has no title")]
     NoTitle,
     /// Too little text: neither 250 characters nor 50 words.
+    #[error("the page has too little text")]
     ShortText,
     /// Neither the page nor its site has an image.
+    #[error("neither the page nor its site has an image")]
     NoImage,
     /// Content screening rejected it.
+    #[error("content screening: {0}")]
     Screened(Screened),
     /// The host stayed on hold or unreachable for the maximum number of tries.
+    #[error("the host stayed out of reach: {0}")]
     HostUnavailable(String),
 }
 
@@ -191,36 +210,6 @@ impl Rejection {
             Rejection::NoImage => "no_image",
             Rejection::Screened(_) => "screened",
             Rejection::HostUnavailable(_) => "host_unavailable",
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Rejection::Robots => f.write_str("robots.txt forbids it"),
-            Rejection::RobotsDoubted => f.write_str(
-                "robots.txt forbids it as its second reader, texting_robots, understands it; our own would allow it",
-            ),
-            Rejection::Address(why) => write!(f, "the address is refused: {why}"),
-            Rejection::Blocked => f.write_str("the host is blocked"),
-            Rejection::Excluded(rule) => write!(f, "it is excluded by {rule}"),
-            Rejection::Preference(which) => write!(f, "it asks not to be searched: {which}"),
-            Rejection::Noindex => f.write_str("the page asks not to be indexed"),
-            Rejection::Status(code) => write!(f, "the server answered {code}"),
-            Rejection::SoftNotFound(title) => {
-                write!(f, "the server answered that there is no such page, in place of '{title}'")
-            }
-            Rejection::Redirect(why) => write!(f, "the redirect was not followed: {why}"),
-            Rejection::Limit(why) => write!(f, "a limit was broken: {why}"),
-            Rejection::Transport(why) => write!(f, "the transfer failed: {why}"),
-            Rejection::MediaType(what) => write!(f, "the document is {what}, not HTML"),
-            Rejection::Unreadable(why) => write!(f, "the page cannot be read: {why}"),
-            Rejection::NoTitle => f.write_str("the page has no title"),
-            Rejection::ShortText => f.write_str("the page has too little text"),
-            Rejection::NoImage => f.write_str("neither the page nor its site has an image"),
-            Rejection::Screened(found) => write!(f, "content screening: {found}"),
-            Rejection::HostUnavailable(why) => write!(f, "the host stayed out of reach: {why}"),
         }
     }
 }

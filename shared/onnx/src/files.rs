@@ -39,10 +39,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let cannot = FileError::at(path, "read");
     let mut bytes = Vec::new();
     File::open(path).map_err(&cannot)?.take(limit + 1).read_to_end(&mut bytes).map_err(&cannot)?;
-    if bytes.len() as u64 > limit {
-        return Err(FileError::TooLong { path: path.to_owned(), limit });
-    }
-    Ok(bytes)
+    if bytes.len() as u64 > limit { Err(FileError::TooLong { path: path.to_owned(), limit }) } else { Ok(bytes) }
 }
 
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {

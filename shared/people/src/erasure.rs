@@ -4,7 +4,7 @@ use curlew_catalog::hidden::is_on;
 use curlew_catalog::listing::choose_from;
 use curlew_catalog::manifest::change_manifest;
 use curlew_catalog::removal::Removal;
-use curlew_model::{Gone, Page, PageId, PageState, SegmentKey, Timestamp, Year};
+use curlew_model::{Gone, Page, PageId, PageState, SegmentKey, Timestamp, Year, with_defaults};
 use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -13,20 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of segments that are rewritten concurrently, each once for all its records.
 const SEGMENTS_AT_ONCE: usize = 16;
 
-/// Limits of one step of an erasure, or of another job that reads the rows of all pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepLimits {
-    /// Maximum number of rows of pages that a step reads. By default, this takes `remove` on AWS less than a minute.
-    pub rows: usize,
-    /// Maximum number of rows of sites and feeds that a step reads. These rows are longer than rows of pages.
-    pub sources: usize,
-    /// Maximum number of pages that a step removes or sends visits to. By default, this takes less than five minutes.
-    pub pages: usize,
-}
-
-impl Default for StepLimits {
-    fn default() -> StepLimits {
-        StepLimits { rows: 100_000, sources: 10_000, pages: 1_000 }
+with_defaults! {
+    /// Limits of one step of an erasure, or of another job that reads the rows of all pages; the stated times hold for
+    /// the defaults.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StepLimits {
+        /// Maximum number of rows of pages that a step reads. This takes `remove` on AWS less than a minute.
+        pub rows: usize = 100_000,
+        /// Maximum number of rows of sites and feeds that a step reads. These rows are longer than rows of pages.
+        pub sources: usize = 10_000,
+        /// Maximum number of pages that a step removes or sends visits to. This takes less than five minutes.
+        pub pages: usize = 1_000,
     }
 }
 

@@ -9,12 +9,11 @@ use curlew_model::{
     BackfillLine, Circuit, FeedSource, Hold, HostKey, Lease, Millis, Page, RobotsNotes, SiteSource, SiteState, Source,
     Timestamp, WindowPart, Work,
 };
-use curlew_policy::address;
 use curlew_policy::politeness::pace;
 use curlew_policy::polling::{backfill, schedule};
 use curlew_policy::robots::Robots;
 use curlew_policy::rules::Rules;
-use curlew_policy::skew;
+use curlew_policy::{address, skew};
 use curlew_ports::RobotsCopy;
 use curlew_ports::stage::Result;
 use serde::Serialize;

@@ -104,12 +104,6 @@ impl SiteLine {
             self.pages.add_all(pages);
         }
     }
-
-    /// True if the host or the title contains `text`, which must be lower case.
-    fn has(&self, text: &str) -> bool {
-        let in_title = || self.title.as_ref().is_some_and(|title| title.to_lowercase().contains(text));
-        self.host.contains(text) || in_title()
-    }
 }
 
 impl Lookup {
@@ -137,7 +131,8 @@ impl Lookup {
         }
         let text = text.to_lowercase();
         let lines = lines.into_iter().map(|(host, line)| SiteLine { host, ..line });
-        let mut lines: Vec<SiteLine> = lines.filter(|line| line.has(&text)).collect();
+        let is_titled = |line: &SiteLine| line.title.as_ref().is_some_and(|title| title.to_lowercase().contains(&text));
+        let mut lines: Vec<SiteLine> = lines.filter(|line| line.host.contains(&text) || is_titled(line)).collect();
         match order {
             SiteOrder::Host => {}
             SiteOrder::News => lines.sort_by_key(|line| Reverse(line.last_news)),

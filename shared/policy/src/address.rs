@@ -1,6 +1,6 @@
 //! URLs: their canonical form, the ids derived from them, and their host key.
 
-use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below};
+use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below, with_defaults};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{borrow::Cow, collections::BTreeMap};
@@ -177,22 +177,17 @@ fn is_trap(url: &Url) -> bool {
 /// Blog platforms whose subdomains share machines, and by default one host key, although they have many owners.
 pub const PLATFORMS: [&str; 5] = ["tumblr.com", "blogspot.com", "substack.com", "wordpress.com", "medium.com"];
 
-/// Exceptions to the rule that each registrable domain is one host key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct HostGroups {
-    /// Domains that form one host key with all their subdomains. [`PLATFORMS`] by default.
-    pub platforms: Vec<String>,
-    /// Domains whose direct subdomains each form a host key, such as a blog platform.
-    pub split: Vec<String>,
-    /// Domains, with all their subdomains, mapped to the host key that they share.
-    pub group: BTreeMap<String, String>,
-}
-
-impl Default for HostGroups {
-    fn default() -> HostGroups {
-        let platforms = PLATFORMS.iter().map(|name| (*name).to_owned()).collect();
-        HostGroups { platforms, split: vec![], group: BTreeMap::new() }
+with_defaults! {
+    /// Exceptions to the rule that each registrable domain is one host key.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct HostGroups {
+        /// Domains that form one host key with all their subdomains. [`PLATFORMS`] by default.
+        pub platforms: Vec<String> = PLATFORMS.iter().map(|name| (*name).to_owned()).collect(),
+        /// Domains whose direct subdomains each form a host key, such as a blog platform.
+        pub split: Vec<String> = Vec::new(),
+        /// Domains, with all their subdomains, mapped to the host key that they share.
+        pub group: BTreeMap<String, String> = BTreeMap::new(),
     }
 }
 

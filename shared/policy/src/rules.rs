@@ -175,15 +175,6 @@ with_defaults! {
         /// Time after which a second re-check confirms that something else has replaced a page.
         pub confirm_after: Millis = Millis::from_days(1),
     }
-
-    /// Returns the defaults.
-    new()
-}
-
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules::new()
-    }
 }
 
 impl Rules {

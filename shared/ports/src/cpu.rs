@@ -1,8 +1,9 @@
 use crate::PortError;
 use async_trait::async_trait;
 use curlew_model::Millis;
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Size in bytes from which a document is a [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its size.
 pub const LARGE_DOCUMENT: usize = 1024 * 1024;
@@ -67,10 +68,10 @@ pub async fn compute<T: Send + 'static>(
     // The task owns the data that it changes, so nobody can see it half changed after a panic.
     let work = move || {
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        *slot.lock() = Some(outcome);
     };
     pool.run(kind, Box::new(work)).await?;
-    let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let outcome = result.lock().take();
     match outcome {
         Some(Ok(value)) => Ok(value),
         Some(Err(panic)) => resume_unwind(panic),

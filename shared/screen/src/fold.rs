@@ -81,10 +81,7 @@ pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
 pub(crate) fn fold_plain(text: &str) -> String {
     // Most listed words need no folding, and each process reads the lists when it starts.
     let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
-    if text.split(' ').all(is_plain) {
-        return text.to_owned();
-    }
-    fold(text, |_| false).text.trim_start().to_owned()
+    if text.split(' ').all(is_plain) { text.to_owned() } else { fold(text, |_| false).text.trim_start().to_owned() }
 }
 
 struct Token {

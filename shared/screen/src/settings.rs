@@ -1,7 +1,7 @@
 //! The operator's settings: topics with thresholds, persons to leave out, and sites to allow.
 
 use crate::topic::Topic;
-use curlew_model::is_at_or_below;
+use curlew_model::{is_at_or_below, with_defaults};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -53,18 +53,14 @@ impl Settings {
     }
 }
 
-/// Rule for a topic.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TopicRule {
-    /// True if the topic can reject a page.
-    pub on: bool,
-    /// Score from which the topic rejects a page.
-    pub threshold: f32,
-}
-
-impl Default for TopicRule {
-    fn default() -> TopicRule {
-        TopicRule { on: true, threshold: REJECT_AT }
+with_defaults! {
+    /// Rule for a topic.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct TopicRule {
+        /// True if the topic can reject a page.
+        pub on: bool = true,
+        /// Score from which the topic rejects a page.
+        pub threshold: f32 = REJECT_AT,
     }
 }
 

@@ -1,53 +1,43 @@
 //! Topics for which a page may be rejected.
 
+use curlew_model::words;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
-/// A topic for which a page may be rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Topic {
-    /// Pornography, and offers related to it.
-    Adult,
-    /// Violence for its own sake, and incitement to violence.
-    Violence,
-    /// Slurs, and hatred of groups of people.
-    Hate,
-    /// Praise of suicide, self-injury or eating disorders.
-    SelfHarm,
-    /// Advertising of gambling.
-    Gambling,
-    /// Fraudulent offers: false prizes, profits or alarms.
-    Scams,
-    /// Advertising of drugs, or of medicines without prescription.
-    Drugs,
+words! {
+    /// A topic for which a page may be rejected, with the name used in lists, settings and summaries.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum Topic {
+        /// Pornography, and offers related to it.
+        Adult = "adult",
+        /// Violence for its own sake, and incitement to violence.
+        Violence = "violence",
+        /// Slurs, and hatred of groups of people.
+        Hate = "hate",
+        /// Praise of suicide, self-injury or eating disorders.
+        SelfHarm = "self-harm",
+        /// Advertising of gambling.
+        Gambling = "gambling",
+        /// Fraudulent offers: false prizes, profits or alarms.
+        Scams = "scams",
+        /// Advertising of drugs, or of medicines without prescription.
+        Drugs = "drugs",
+    }
 }
 
 impl Topic {
-    /// All topics.
-    pub const ALL: [Topic; 7] =
-        [Topic::Adult, Topic::Violence, Topic::Hate, Topic::SelfHarm, Topic::Gambling, Topic::Scams, Topic::Drugs];
-
-    /// Returns the name used in lists, settings and summaries.
-    pub const fn as_str(self) -> &'static str {
-        self.words().0
-    }
-
     /// Returns a description that can follow "looks like" in a sentence.
     pub const fn meaning(self) -> &'static str {
-        self.words().1
-    }
-
-    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Topic::Adult => ("adult", "pornography or an offer of sex"),
-            Topic::Violence => ("violence", "violence shown for its own sake or a call to it"),
-            Topic::Hate => ("hate", "hate against a group of people"),
-            Topic::SelfHarm => ("self-harm", "praise of suicide, self-injury or an eating disorder"),
-            Topic::Gambling => ("gambling", "advertising of gambling"),
-            Topic::Scams => ("scams", "an offer made to cheat"),
-            Topic::Drugs => ("drugs", "advertising of drugs or of medicines without prescription"),
+            Topic::Adult => "pornography or an offer of sex",
+            Topic::Violence => "violence shown for its own sake or a call to it",
+            Topic::Hate => "hate against a group of people",
+            Topic::SelfHarm => "praise of suicide, self-injury or an eating disorder",
+            Topic::Gambling => "advertising of gambling",
+            Topic::Scams => "an offer made to cheat",
+            Topic::Drugs => "advertising of drugs or of medicines without prescription",
         }
     }
 

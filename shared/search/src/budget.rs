@@ -1,20 +1,19 @@
 //! Limits how much of the index a query reads.
 
+use curlew_model::with_defaults;
 use std::collections::BTreeSet;
 
-/// Limits on what a query reads from all splits together. Beyond them, the most frequent words are left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadBudget {
-    /// Maximum total length of the postings of its words (lists of the pages that have them), in bytes.
-    pub postings: u64,
-    /// Maximum total length of the positions that phrases and proximity need, in bytes; repeated reads count each time.
-    pub positions: u64,
-}
-
-impl Default for ReadBudget {
-    /// Each limit equals some tens of millions of pages or positions. A query uses up to twice as much memory.
-    fn default() -> ReadBudget {
-        ReadBudget { postings: 64 * 1024 * 1024, positions: 64 * 1024 * 1024 }
+with_defaults! {
+    /// Limits on what a query reads from all splits together. Beyond them, the most frequent words are left out.
+    /// By default, each limit equals some tens of millions of pages or positions. A query uses up to twice as much
+    /// memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ReadBudget {
+        /// Maximum total length of the postings of its words (lists of the pages that have them), in bytes.
+        pub postings: u64 = 64 * 1024 * 1024,
+        /// Maximum total length of the positions that phrases and proximity need, in bytes; repeated reads count each
+        /// time.
+        pub positions: u64 = 64 * 1024 * 1024,
     }
 }
 

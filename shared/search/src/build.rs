@@ -7,7 +7,7 @@ use crate::schema::{self, Fields};
 use crate::split::Split;
 use crate::tiers::SPLIT_DOCS;
 use crate::tokens::Tokens;
-use curlew_model::{PageId, Record, Timestamp};
+use curlew_model::{PageId, Record, Timestamp, with_defaults};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -19,20 +19,16 @@ use tantivy::indexer::merge_filtered_segments;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, ReloadPolicy, SingleSegmentIndexWriter};
 
-/// Limits of one split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BuildBudget {
-    /// Memory for words not yet written, in bytes. When it is used up, the words are written to a compressed part.
-    pub arena_bytes: usize,
-    /// Maximum number of pages in one split.
-    pub docs: u64,
-    /// Searchable prefix of a page's text, in bytes; the whole text is stored.
-    pub text_bytes: usize,
-}
-
-impl Default for BuildBudget {
-    fn default() -> BuildBudget {
-        BuildBudget { arena_bytes: 15_000_000, docs: SPLIT_DOCS, text_bytes: 1 << 20 }
+with_defaults! {
+    /// Limits of one split.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct BuildBudget {
+        /// Memory for words not yet written, in bytes. When it is used up, the words are written to a compressed part.
+        pub arena_bytes: usize = 15_000_000,
+        /// Maximum number of pages in one split.
+        pub docs: u64 = SPLIT_DOCS,
+        /// Searchable prefix of a page's text, in bytes; the whole text is stored.
+        pub text_bytes: usize = 1 << 20,
     }
 }
 

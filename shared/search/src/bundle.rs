@@ -12,14 +12,14 @@
 use crate::cold::{Cold, sums};
 use crate::error::{Result, SearchError};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::{fmt, io};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, HasLen};
@@ -80,7 +80,7 @@ pub(crate) fn pack(
     let (bytes, reads) = (Bytes::from(bytes), Arc::default());
     let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
     open(contents.clone(), contents.directory(source, bytes.len() as u64)?)?;
-    contents.set_hot(std::mem::take(&mut *reads.lock().unwrap_or_else(PoisonError::into_inner)));
+    contents.set_hot(std::mem::take(&mut *reads.lock()));
     seal(&contents, bytes.into())
 }
 
@@ -220,7 +220,11 @@ impl Contents {
 
     /// Marks those of the ranges as hot that every search reads first; joins overlapping ones.
     fn set_hot(&mut self, mut reads: Vec<Range<u64>>) {
-        reads.retain(|range| self.is_hot(range));
+        let always = |file: &FileEntry| ALWAYS_HOT.iter().any(|kind| file.name.ends_with(kind));
+        reads.retain(|range| {
+            let inside = |file: &&FileEntry| file.offset <= range.start && range.end <= file.offset + file.length;
+            range.end - range.start <= HOT_BYTES || self.files.iter().find(inside).is_some_and(always)
+        });
         reads.sort_by_key(|range| (range.start, range.end));
         let mut hot: Vec<Range<u64>> = Vec::new();
         for range in reads {
@@ -230,12 +234,6 @@ impl Contents {
             }
         }
         self.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
-    }
-
-    fn is_hot(&self, range: &Range<u64>) -> bool {
-        let inside = |file: &&FileEntry| file.offset <= range.start && range.end <= file.offset + file.length;
-        let always = |file: &FileEntry| ALWAYS_HOT.iter().any(|kind| file.name.ends_with(kind));
-        range.end - range.start <= HOT_BYTES || self.files.iter().find(inside).is_some_and(always)
     }
 }
 
@@ -253,7 +251,7 @@ impl Source {
             Source::Cold(cold) => return cold.read(&range).map(OwnedBytes::new),
             Source::Whole(bytes) => bytes,
             Source::Recorded(bytes, reads) => {
-                reads.lock().unwrap_or_else(PoisonError::into_inner).push(range.clone());
+                reads.lock().push(range.clone());
                 bytes
             }
         };

@@ -6,11 +6,11 @@
 use crate::error::{Result, SearchError};
 use bytes::Bytes;
 use lru::LruCache;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Size of a chunk in bytes; chunks are checked, kept and dropped as a whole.
 pub const CHUNK_BYTES: u64 = 64 * 1024;
@@ -67,7 +67,7 @@ impl Cold {
         {
             return Ok(bytes[part(range, hot)].to_vec());
         }
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let numbers = range.start / CHUNK_BYTES..=(range.end - 1) / CHUNK_BYTES;
         let missing: Vec<u64> = numbers.clone().filter(|number| !state.chunks.contains(number)).collect();
         if !missing.is_empty() {
@@ -87,13 +87,13 @@ impl Cold {
 
     /// Returns the missing chunks that reads have asked for, in order, and forgets them.
     pub(crate) fn wanted(&self) -> Vec<Range<u64>> {
-        let wanted = std::mem::take(&mut self.state().wanted);
+        let wanted = std::mem::take(&mut self.state.lock().wanted);
         wanted.into_iter().map(|number| self.chunk(number)).collect()
     }
 
     /// Accepts bytes that begin at a chunk; incomplete chunks are ignored.
     pub(crate) fn supply(&self, at: u64, bytes: &Bytes) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut number = at.div_ceil(CHUNK_BYTES);
         loop {
             let chunk = self.chunk(number);
@@ -113,12 +113,12 @@ impl Cold {
 
     /// Returns the number of bytes kept in addition to the hot ranges.
     pub(crate) fn kept(&self) -> u64 {
-        self.state().kept()
+        self.state.lock().kept()
     }
 
     /// Drops the least recently read chunks until at most `most` bytes are kept.
     pub(crate) fn trim(&self, most: u64) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut kept = state.kept();
         while kept > most
             && let Some((_, chunk)) = state.chunks.pop_lru()
@@ -130,10 +130,6 @@ impl Cold {
     fn chunk(&self, number: u64) -> Range<u64> {
         let from = number.saturating_mul(CHUNK_BYTES).min(self.length);
         from..(from + CHUNK_BYTES).min(self.length)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::bounds::Bounds;
 use crate::error::{Result, SearchError};
 use crate::query::Query;
-use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
+use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year, with_defaults};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,32 +14,38 @@ use std::collections::{BTreeMap, BTreeSet};
 const CLOCKS_DIFFER: Millis = Millis::from_mins(5);
 const FORM: u32 = 1;
 
-/// Contents of the index of one year.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// Format version of this manifest.
-    pub version: u32,
-    /// Year that it covers.
-    pub year: Year,
-    /// Number of changes so far; each adds one.
-    pub generation: u64,
-    /// Splits in the order in which they were added; if a page is in two, the later one counts.
-    pub splits: Vec<SplitEntry>,
-    /// Pages that must no longer be found.
-    pub tombstones: BTreeSet<PageId>,
-    /// Pages that were republished because they changed: older copies of them are no longer found.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub superseded: BTreeMap<PageId, Superseded>,
-    /// Pages that expire at an instant that became known only after they were indexed.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub expiries: BTreeMap<PageId, Timestamp>,
-    /// Indexed segments of days that are not yet sealed.
-    pub segments: BTreeSet<SegmentKey>,
-    /// Every segment of this day (`2026-05-01`) and before is indexed.
-    pub sealed_through: Option<String>,
-    /// Objects that are no longer listed, with the time at which this was noticed; readers of older manifests use them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub retired: BTreeMap<String, Timestamp>,
+with_defaults! {
+    /// Contents of the index of one year.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Manifest {
+        /// Format version of this manifest.
+        pub version: u32 = FORM,
+        /// Year that it covers.
+        pub year: Year,
+        /// Number of changes so far; each adds one.
+        pub generation: u64 = 0,
+        /// Splits in the order in which they were added; if a page is in two, the later one counts.
+        pub splits: Vec<SplitEntry> = Vec::new(),
+        /// Pages that must no longer be found.
+        pub tombstones: BTreeSet<PageId> = BTreeSet::new(),
+        /// Pages that were republished because they changed: older copies of them are no longer found.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub superseded: BTreeMap<PageId, Superseded> = BTreeMap::new(),
+        /// Pages that expire at an instant that became known only after they were indexed.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub expiries: BTreeMap<PageId, Timestamp> = BTreeMap::new(),
+        /// Indexed segments of days that are not yet sealed.
+        pub segments: BTreeSet<SegmentKey> = BTreeSet::new(),
+        /// Every segment of this day (`2026-05-01`) and before is indexed.
+        pub sealed_through: Option<String> = None,
+        /// Objects that are no longer listed, with the time at which this was noticed; readers of older manifests use
+        /// them.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub retired: BTreeMap<String, Timestamp> = BTreeMap::new(),
+    }
+
+    /// Returns an empty manifest for a year.
+    new(year: Year)
 }
 
 /// A page of which a newer copy was published.
@@ -137,22 +143,6 @@ impl SplitEntry {
 }
 
 impl Manifest {
-    /// Returns an empty manifest for a year.
-    pub fn new(year: Year) -> Manifest {
-        Manifest {
-            version: FORM,
-            year,
-            generation: 0,
-            splits: Vec::new(),
-            tombstones: BTreeSet::new(),
-            superseded: BTreeMap::new(),
-            expiries: BTreeMap::new(),
-            segments: BTreeSet::new(),
-            sealed_through: None,
-            retired: BTreeMap::new(),
-        }
-    }
-
     /// Reads the output of [`Manifest::to_json`].
     pub fn from_json(json: &[u8]) -> Result<Manifest> {
         let damaged = |error: serde_json::Error| SearchError::Damaged { what: "manifest", reason: error.to_string() };

@@ -7,7 +7,7 @@ use crate::bits::Bits;
 use crate::cursor::Place;
 use crate::error::Result;
 use crate::hidden::Hidden;
-use crate::plan::{Allowed, Language, Plan, Unit, Written};
+use crate::plan::{Allowed, Language, Plan, Written};
 use crate::query::{Query, Sort};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -361,8 +361,11 @@ impl<'a> Corpus<'a> {
             let length = tantivy::fieldnorm::FieldNormReader::id_to_fieldnorm(id) as f32;
             *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
         }
-        // A page has one language, so the counts of different languages can be summed.
-        let rows: Vec<Vec<u64>> = plan.units.iter().map(|unit| corpus.pages_by_language(unit)).collect();
+        // Of several terms, the most frequent one counts. A page has one language, so the counts of different languages
+        // can be summed.
+        let pages = |written: &Written| written.terms().map(|term| corpus.pages_with(term)).max().unwrap_or_default();
+        let rows = plan.units.iter().map(|unit| unit.written.iter().map(pages).collect());
+        let rows: Vec<Vec<u64>> = rows.collect();
         let fits = corpus.fits(plan, &rows);
         for (unit, pages) in plan.units.iter().zip(&rows) {
             let pages = pages.iter().sum();
@@ -376,12 +379,6 @@ impl<'a> Corpus<'a> {
             corpus.is_known.push(has_phrase || pages > 0);
         }
         corpus
-    }
-
-    /// Returns the number of pages in each language that have a unit; of several terms, the most frequent one counts.
-    fn pages_by_language(&self, unit: &Unit) -> Vec<u64> {
-        let pages = |written: &Written| written.terms().map(|term| self.pages_with(term)).max().unwrap_or_default();
-        unit.written.iter().map(pages).collect()
     }
 
     /// Returns a factor for the pages in each language, smaller if the query's words are rarer in it; 1 if unknown.

@@ -125,7 +125,7 @@ fn cut(text: &str, start: usize, limit: usize, matches: &[Match]) -> Snippet {
             space = true;
             continue;
         }
-        if !out.fits(1 + usize::from(space)) {
+        if out.chars + usize::from(space) >= out.limit {
             complete = false;
             break;
         }
@@ -154,10 +154,6 @@ struct Writer {
 }
 
 impl Writer {
-    fn fits(&self, more: usize) -> bool {
-        self.chars + more <= self.limit
-    }
-
     fn push(&mut self, c: char) {
         self.text.push(c);
         self.chars += 1;

@@ -7,10 +7,11 @@ use crate::hidden::{Hidden, Since};
 use crate::schema::{self, Fields};
 use bytes::Bytes;
 use curlew_model::{PageId, Record, Timestamp};
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{
@@ -170,16 +171,16 @@ impl Split {
 
     /// Sets the pages whose copies here are outdated ([`crate::Manifest::outdated_in`]); these are not found or merged.
     pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
-        *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
+        *self.outdated.lock() = ids;
     }
 
     pub(crate) fn outdated(&self) -> Arc<BTreeSet<PageId>> {
-        self.outdated.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.outdated.lock().clone()
     }
 
     /// Returns the documents of pages that are hidden.
     pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>> {
-        let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.dead.lock();
         let outdated = self.outdated();
         // Addresses identify sets, since a set that is kept here cannot share its address with another.
         let known_with = |tombstones: &Arc<BTreeSet<PageId>>| {

@@ -5,8 +5,9 @@
 
 use crate::analyze::{Analyzers, Mode, lower, rules, spelled_words, without_accents};
 use foldhash::HashMap;
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// Name of the tokenizer in the schema.
@@ -85,7 +86,7 @@ impl Tokens {
             self.laid.push(FormEntry { end: text.len(), position: 0, span: 0..text.len() });
             return;
         };
-        let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut analyzers = self.analyzers.lock();
         let rules = rules(language);
         analyzers.for_language(language).each(text, Mode::Index, None, &mut |word| {
             for form in [Some(word.form), word.other].into_iter().flatten() {

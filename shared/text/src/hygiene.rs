@@ -35,10 +35,7 @@ pub fn line(text: &str, max: usize) -> String {
 
 /// Returns the first `max` characters of a text.
 pub fn head(text: &str, max: usize) -> &str {
-    if text.len() <= max {
-        return text;
-    }
-    text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
+    if text.len() <= max { text } else { text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at]) }
 }
 
 /// Returns the first `max` bytes of a text, or fewer, so that no character is split.

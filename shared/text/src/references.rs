@@ -113,10 +113,7 @@ fn code_point(number: &str) -> Option<u32> {
 /// Returns the intended character: C1 controls are mapped as windows-1252, like in HTML; other controls are dropped.
 fn legible(code: u32) -> Option<char> {
     let c = char::from_u32(code)?;
-    if is_c1(c) {
-        return windows_1252(c);
-    }
-    Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
+    if is_c1(c) { windows_1252(c) } else { Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r')) }
 }
 
 /// True for C1 controls (U+0080 to U+009F), which are never intentional.

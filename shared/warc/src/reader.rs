@@ -141,10 +141,7 @@ impl<R: BufRead> WarcReader<R> {
         let mut line = Vec::new();
         let read = self.input.by_ref().take(*left).read_until(b'\n', &mut line)? as u64;
         (self.at, *left) = (self.at + read, *left - read);
-        if *left == 0 {
-            return Err(Fault::LongHead);
-        }
-        Ok(line)
+        if *left == 0 { Err(Fault::LongHead) } else { Ok(line) }
     }
 
     /// Reads or skips a block. Memory grows with the bytes present, not with the stated length.
@@ -178,8 +175,8 @@ impl<R: BufRead> WarcReader<R> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
     use super::*;
     use crate::inflate::inflate;
     use crate::writer::{HTTP_RESPONSE, NewRecord, record_id, write};

@@ -29,7 +29,8 @@ use axum::response::Response;
 use axum::routing::any;
 use curlew_model::Timestamp;
 use curlew_ports::stage::StageError;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use view::AdminPage;
 
 const ENGLISH: Language = Language::English;

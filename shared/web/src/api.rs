@@ -48,22 +48,21 @@ const MAX_DEPTH: usize = 10_000;
 pub(crate) struct Problem(StatusCode, &'static str, &'static str);
 
 impl Problem {
-    pub(crate) const BAD_QUERY: Problem = Problem(StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read");
-    pub(crate) const BAD_CURSOR: Problem = Problem(StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid");
-    pub(crate) const NOT_FOUND: Problem =
-        Problem(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address");
-    pub(crate) const NO_ADDRESS: Problem =
-        Problem(StatusCode::NOT_FOUND, "no_address", "This server does not know its own address");
-    pub(crate) const WRONG_METHOD: Problem =
-        Problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed");
-    pub(crate) const WRONG_HOST: Problem =
-        Problem(StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours");
-    pub(crate) const TOO_MANY_REQUESTS: Problem =
-        Problem(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests");
-    pub(crate) const UNAVAILABLE: Problem =
-        Problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable");
-    pub(crate) const INTERNAL: Problem =
-        Problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side");
+    pub(crate) const BAD_QUERY: Self = Self(StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read");
+    pub(crate) const BAD_CURSOR: Self = Self(StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid");
+    pub(crate) const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address");
+    pub(crate) const NO_ADDRESS: Self =
+        Self(StatusCode::NOT_FOUND, "no_address", "This server does not know its own address");
+    pub(crate) const WRONG_METHOD: Self =
+        Self(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed");
+    pub(crate) const WRONG_HOST: Self =
+        Self(StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours");
+    pub(crate) const TOO_MANY_REQUESTS: Self =
+        Self(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests");
+    pub(crate) const UNAVAILABLE: Self =
+        Self(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable");
+    pub(crate) const INTERNAL: Self =
+        Self(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side");
 }
 
 #[derive(Debug)]

@@ -16,11 +16,12 @@ use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
 use curlew_ports::Clock;
 use curlew_ports::stage::StageError;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Address of the caller. The server sets it as a request extension: from [`crate::Proxies`], or on Lambda from
 /// `requestContext.http.sourceIp`. `None` if the address is unknown; all such callers share one allowance.
@@ -103,7 +104,7 @@ impl App {
     }
 
     fn take(&self, allowance: Allowance, key: CallerKey) -> Result<(), Millis> {
-        let mut quotas = held(&self.quotas);
+        let mut quotas = self.quotas.lock();
         let quota = quotas.entry(allowance).or_insert_with(|| allowance.quota(&self.settings));
         quota.take(key, self.clock.monotonic())
     }
@@ -111,11 +112,6 @@ impl App {
     fn key(&self, caller: Caller) -> CallerKey {
         CallerKey::new(&self.settings.secret, caller.0, self.clock.now())
     }
-}
-
-/// Locks a mutex and ignores poisoning: changes in this crate leave the data valid even if one of them panics.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The shared state, the caller of a request, and the language of the response.

@@ -2,13 +2,12 @@
 //! cheapest first: sent from our own page, short enough, media type of a form, within the allowance, hidden field
 //! empty, token valid, open for long enough during a rush. The token is used up last, after all other checks.
 
-use crate::app::{App, PageRequest, held};
+use crate::app::{App, PageRequest};
 use crate::language::Language;
-use crate::origin;
 use crate::page::waiting;
 use crate::quota::Allowance;
 use crate::token::{self, Fault, Ticket};
-use crate::words;
+use crate::{origin, words};
 use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -184,12 +183,12 @@ pub(crate) fn ticket(request: &PageRequest, filled: &Filled) -> Result<Ticket, F
 
 /// True if all callers together are sending many forms at the moment.
 fn is_rush(app: &App) -> bool {
-    held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
+    app.spent.lock().is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }
 
 pub(crate) fn spend(request: &PageRequest, ticket: Ticket) -> Result<(), FormError> {
     let t = words::Form::in_language(request.language);
-    let is_fresh = held(&request.app.spent).spend(ticket, request.app.clock.now());
+    let is_fresh = request.app.spent.lock().spend(ticket, request.app.clock.now());
     if is_fresh { Ok(()) } else { Err(FormError::new(StatusCode::BAD_REQUEST, t.sent_before)) }
 }
 

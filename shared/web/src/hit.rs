@@ -57,13 +57,14 @@ impl HitView {
         let title = clipped(&hit.title, MAX_TITLE);
         let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).filter(|name| !name.is_empty());
         let lang = hit.language.as_deref().filter(|lang| is_tag(lang)).map(str::to_owned);
+        let bare = |name: &str| name.to_lowercase().trim_start_matches("www.").to_owned();
         HitView {
             like: like(&title),
             title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
             snippet: pieces(&hit.snippet, &hit.marks),
             path: url.as_ref().map(|url| clipped(url.path().trim_end_matches('/'), MAX_PATH)).unwrap_or_default(),
             initial: initial_of(&name).or_else(|| initial_of(&host)).unwrap_or_else(|| "·".to_owned()),
-            author: author.filter(|author| !same_name(author, &name)),
+            author: author.filter(|author| bare(author) != bare(&name)),
             site: if name.is_empty() { host.clone() } else { name },
             site_page: url.as_ref().and_then(Url::host_str).and_then(site_page),
             day: hit.published.and_then(|at| Some((at.day(), day_in_words(at, now, language)?))),
@@ -140,11 +141,6 @@ fn is_tag(text: &str) -> bool {
     let fits = |subtag: &str| (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric());
     let is_language = |first: &str| matches!(first.len(), 2 | 3) && first.bytes().all(|b| b.is_ascii_alphabetic());
     text.len() <= MAX_TAG && subtags.next().is_some_and(is_language) && subtags.all(fits)
-}
-
-fn same_name(name: &str, host: &str) -> bool {
-    let bare = |s: &str| s.to_lowercase().trim_start_matches("www.").to_owned();
-    bare(name) == bare(host)
 }
 
 pub(crate) fn initial_of(name: &str) -> Option<String> {

@@ -125,7 +125,8 @@ fn words(hits: &[SearchHit]) -> Vec<(&'static str, String)> {
         let lower = one.to_lowercase();
         words.push(("beginning", lower.chars().take(BEGINNING).collect()));
         words.extend([("one", lower), ("other", other.to_lowercase())]);
-        let mut others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
+        let repeats = |hit: &SearchHit| hit.title.to_lowercase().contains(&one.to_lowercase());
+        let mut others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !repeats(hit));
         if let Some((_, (hit, longest))) = others.find(|(_, (_, words))| !words.is_empty()) {
             words.push(("third", longest[0].to_lowercase()));
             words.extend(web_url(&hit.url).and_then(|url| Some(("site", url.host_str()?.to_owned()))));
@@ -160,8 +161,4 @@ fn phrase(title: &str) -> Option<String> {
     let words: Vec<&str> = title.split(' ').collect();
     let pair = words.windows(2).find(|pair| pair.iter().all(|word| is_word(word)))?;
     Some(pair.join(" ").to_lowercase())
-}
-
-fn has(title: &str, word: &str) -> bool {
-    title.to_lowercase().contains(&word.to_lowercase())
 }

@@ -18,10 +18,7 @@ pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
     }
     let Some(origin) = headers.get(ORIGIN) else { return true };
     let Ok(origin) = origin.to_str() else { return false };
-    match own {
-        Some(own) => origin.eq_ignore_ascii_case(own),
-        None => is_the_host(origin, headers),
-    }
+    if let Some(own) = own { origin.eq_ignore_ascii_case(own) } else { is_the_host(origin, headers) }
 }
 
 /// True if `origin` has the authority that the request was sent to. Used only if no origin is configured. A page cannot

@@ -45,10 +45,7 @@ impl Params {
         }
         let pairs: Vec<(String, String)> =
             form_urlencoded::parse(raw.as_bytes()).into_owned().take(MAX_PAIRS + 1).collect();
-        if pairs.len() > MAX_PAIRS {
-            return Err(BadParams::TooMany);
-        }
-        Ok(Params(pairs))
+        if pairs.len() > MAX_PAIRS { Err(BadParams::TooMany) } else { Ok(Params(pairs)) }
     }
 
     /// Returns parameters that do not come from a URL. Absent values are left out.

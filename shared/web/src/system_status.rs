@@ -1,7 +1,6 @@
 //! The status of the whole program, as the status page and its JSON show it. It is cached: anybody may request it at
 //! any time, and gathering it may take seconds.
 
-use crate::app::held;
 use crate::services::StatusSource;
 use curlew_catalog::indexed_years::IndexedYear;
 use curlew_model::{Millis, QueueName, Timestamp};
@@ -9,9 +8,10 @@ use curlew_people::activity::DayCounts;
 use curlew_people::stats::PublicCounts;
 use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, QueueCount};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Public status: counts and times, and never a host, a page or a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -91,13 +91,13 @@ impl KeptStatus {
         }
         let status = Arc::new(self.source.status().await?);
         let kept = Some((self.clock.monotonic(), status.clone()));
-        *held(&self.last) = kept;
+        *self.last.lock() = kept;
         Ok(status)
     }
 
     /// Returns the last status if it is younger than `age`.
     fn within(&self, age: Millis) -> Option<Arc<SystemStatus>> {
-        let last = held(&self.last);
+        let last = self.last.lock();
         let is_new = |at: Millis| self.clock.monotonic().saturating_sub(at) < age;
         last.as_ref().filter(|(at, _)| is_new(*at)).map(|(_, status)| status.clone())
     }

@@ -7,7 +7,6 @@ use crate::threads::PARSE_TIME;
 use curlew_crawl::pages::image::DECODED_BYTES;
 use curlew_fetcher::Config;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::PathBuf;
 
 /// Prefix of environment variables that are settings.
@@ -30,27 +29,18 @@ const HIDDEN: &str = "(hidden)";
 /// Maximum number of changed letters in a name that counts as a misspelling of another.
 const MOST_SLIPS: usize = 3;
 
-/// The layer that a value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The program's default.
-    Default,
-    /// The settings file states it.
-    File,
-    /// An environment variable states it.
-    Environment,
-    /// A flag of the command line states it.
-    Flag,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Origin::Default => "default",
-            Origin::File => "file",
-            Origin::Environment => "environment",
-            Origin::Flag => "flag",
-        })
+curlew_model::words! {
+    /// The layer that a value comes from.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Origin {
+        /// The program's default.
+        Default = "default",
+        /// The settings file states it.
+        File = "file",
+        /// An environment variable states it.
+        Environment = "environment",
+        /// A flag of the command line states it.
+        Flag = "flag",
     }
 }
 

@@ -5,7 +5,7 @@ use crate::screening::Screen;
 use crate::settings::BadSettings;
 use curlew_catalog::library::RAW_LIFETIME;
 use curlew_crawl::politeness::signing::SignatureMode;
-use curlew_model::Millis;
+use curlew_model::{Millis, with_defaults};
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
 use curlew_policy::site::exclusions::Lists;
@@ -75,17 +75,13 @@ impl Pages {
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Raw {
-    /// True if accepted pages are stored as they were fetched.
-    pub keep: bool,
-    pub days: u32,
-}
-
-impl Default for Raw {
-    fn default() -> Raw {
-        Raw { keep: false, days: u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX) }
+with_defaults! {
+    #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Raw {
+        /// True if accepted pages are stored as they were fetched.
+        pub keep: bool = false,
+        pub days: u32 = u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX),
     }
 }
 

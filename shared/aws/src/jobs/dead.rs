@@ -1,8 +1,7 @@
 //! Dead-letter queues.
 
-use super::attachments;
 use super::receive::BATCH;
-use super::{Jobs, queue_named, wall_clock};
+use super::{Jobs, attachments, queue_named, wall_clock};
 use crate::error::corrupt;
 use aws_sdk_sqs::types::{
     ChangeMessageVisibilityBatchRequestEntry, Message, MessageAttributeValue, MessageSystemAttributeName,

@@ -5,8 +5,8 @@
 
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::Receipt;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedMessage {
@@ -23,21 +23,17 @@ pub(super) struct Held(Mutex<HashMap<Receipt, ReceivedMessage>>);
 impl Held {
     /// Stores messages and drops expired ones.
     pub(super) fn keep(&self, now: Timestamp, messages: impl IntoIterator<Item = (Receipt, ReceivedMessage)>) {
-        let mut held = self.lock();
+        let mut held = self.0.lock();
         held.retain(|_, kept| kept.until > now);
         held.extend(messages);
     }
 
     /// Removes and returns the message of a receipt; `None` if it has expired.
     pub(super) fn take(&self, receipt: &Receipt, now: Timestamp) -> Option<ReceivedMessage> {
-        self.lock().remove(receipt).filter(|kept| kept.until > now)
+        self.0.lock().remove(receipt).filter(|kept| kept.until > now)
     }
 
     pub(super) fn put_back(&self, receipt: &Receipt, kept: ReceivedMessage) {
-        self.lock().insert(receipt.clone(), kept);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Receipt, ReceivedMessage>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().insert(receipt.clone(), kept);
     }
 }

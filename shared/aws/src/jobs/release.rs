@@ -39,7 +39,7 @@ impl Jobs {
         let first = match mark {
             Some(at) => at.minute().min(last) - LOOK_BACK,
             // This is the first call ever: older rows may exist.
-            None => self.first_minute().await?.unwrap_or(last).min(last),
+            None => self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).fold(last, i64::min),
         };
         let last = last.min(first + MOST_MINUTES - 1);
         let (mut released, mut next) = (0, first);
@@ -99,18 +99,10 @@ impl Jobs {
         }
         Ok(released)
     }
-
-    /// Returns the earliest minute with a row.
-    async fn first_minute(&self) -> Result<Option<i64>, PortError> {
-        Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).min())
-    }
 }
 
 /// Moves the mark forward to a minute. Ignores a conflict, since then another caller has moved the mark.
 async fn advance(marks: &dyn Marks, mark: Option<Timestamp>, seen: Version, minute: i64) -> Result<(), PortError> {
     let next = Timestamp::EPOCH + Millis::from_mins(u64::try_from(minute).unwrap_or(0));
-    if mark.is_some_and(|mark| mark >= next) {
-        return Ok(());
-    }
-    swapped(marks.swap(MARK, seen, next).await).map(drop)
+    if mark.is_some_and(|mark| mark >= next) { Ok(()) } else { swapped(marks.swap(MARK, seen, next).await).map(drop) }
 }

@@ -1,8 +1,7 @@
 //! Requests that send messages to SQS.
 
-use super::attachments;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
-use super::{Jobs, LONGEST_DELAY};
+use super::{Jobs, LONGEST_DELAY, attachments};
 use crate::error::{again, corrupt};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use curlew_model::QueueName;

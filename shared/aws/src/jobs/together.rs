@@ -10,7 +10,7 @@ use super::send::BATCH;
 use crate::error::again;
 use curlew_model::QueueName;
 use curlew_ports::PortError;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
@@ -58,9 +58,10 @@ impl Together {
                 biased;
                 told = &mut answer => told,
                 turn = self.turn.lock() => {
-                    if self.is_waiting(number) {
+                    let is_waiting = self.waiting.lock().groups.iter().any(|group| group.number == number);
+                    if is_waiting {
                         self.gather(stage).await;
-                        let groups = self.take();
+                        let groups = std::mem::take(&mut self.waiting.lock().groups);
                         drop(turn);
                         send_for_all(jobs, stage, groups).await;
                     } else {
@@ -79,7 +80,7 @@ impl Together {
 
     fn join(&self, messages: Vec<OutgoingMessage>) -> (u64, oneshot::Receiver<Result<(), PortError>>) {
         let (answer, told) = oneshot::channel();
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         waiting.last_number += 1;
         let number = waiting.last_number;
         waiting.groups.push(Group { number, messages, answer });
@@ -90,24 +91,12 @@ impl Together {
     }
 
     async fn gather(&self, stage: QueueName) {
-        if self.waiting().is_enough() {
+        if self.waiting.lock().is_enough() {
             return;
         }
         let longest = if stage == QueueName::Extract { GATHER_PAGES } else { GATHER };
         // A permit left over from an earlier gathering only shortens this one.
         let _ = tokio::time::timeout(longest, self.enough.notified()).await;
-    }
-
-    fn take(&self) -> Vec<Group> {
-        std::mem::take(&mut self.waiting().groups)
-    }
-
-    fn is_waiting(&self, number: u64) -> bool {
-        self.waiting().groups.iter().any(|group| group.number == number)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,7 +15,7 @@ async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
 
 conformance!(hosts, part(|store| HostPorts::new(store.hosts.clone())).await);
 conformance!(robots, part(|store| store.robots.clone() as Arc<dyn RobotsStore>).await);
-conformance!(marks, part(|store| store.marks.clone() as Arc<dyn Marks>).await);
+conformance!(marks, part(|store| store.hosts.clone() as Arc<dyn Marks>).await);
 conformance!(pages, part(|store| store.pages.clone() as Arc<dyn Pages>).await);
 conformance!(sources, part(|store| store.sources.clone() as Arc<dyn Sources>).await);
 conformance!(queue, part(|store| QueuePorts::in_time(store.jobs(), Arc::new(RealTime))).await);

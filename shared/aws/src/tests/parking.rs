@@ -19,7 +19,7 @@ impl Stack {
     }
 
     async fn release(&self, now: Timestamp) -> usize {
-        self.store.jobs().release_parked(&*self.store.marks, now).await.expect("releases")
+        self.store.jobs().release_parked(&*self.store.hosts, now).await.expect("releases")
     }
 
     async fn count(&self, now: Timestamp) -> QueueCount {
@@ -32,7 +32,7 @@ impl Stack {
 
     /// Returns the minute up to which rows have been released.
     async fn released_until(&self) -> Option<i64> {
-        self.store.marks.load("parked").await.expect("loads").0.map(Timestamp::minute)
+        self.store.hosts.load("parked").await.expect("loads").0.map(Timestamp::minute)
     }
 
     /// Returns all distinct messages in the queue, and the number of deliveries.
@@ -63,7 +63,7 @@ async fn parked_jobs_come_when_they_are_due() {
 async fn an_outage_of_days_is_caught_up() {
     let stack = Stack::new().await;
     let now = wall_clock();
-    stack.store.marks.swap("parked", Version::ABSENT, now - Millis::from_days(3)).await.expect("marks");
+    stack.store.hosts.swap("parked", Version::ABSENT, now - Millis::from_days(3)).await.expect("marks");
     stack.park_overdue(30, Millis::from_days(2)).await;
     stack.park_overdue(7, HOUR).await;
     let mut released = 0;

@@ -110,7 +110,11 @@ async fn each_refusal_says_what_to_do() {
         for error in all_say(json, xml).await {
             assert!(sentence(&error).contains(says), "{error}");
             assert!(error.is_transient() || says != "failed", "another fault of theirs may pass");
-            assert_eq!(MissingRight::find(&error).and_then(MissingRight::action), None, "AWS did not say it");
+            assert_eq!(
+                MissingRight::find(&error).and_then(|right| right.action.as_deref()),
+                None,
+                "AWS did not say it"
+            );
         }
     }
 }
@@ -124,7 +128,7 @@ async fn a_missing_right_is_known_by_its_action_and_place() {
     for (error, place) in [(table, "the table s-hosts"), (queue, "the queue s-poll"), (bucket, "the bucket s-data-1-x")]
     {
         let right = MissingRight::find(&error).unwrap_or_else(|| panic!("{error:?}"));
-        assert_eq!((right.action(), right.place()), (Some("sqs:sendmessage"), place));
+        assert_eq!((right.action.as_deref(), &*right.place), (Some("sqs:sendmessage"), place));
     }
     let [error, ..] = all_say(Answer::refusal(500, "InternalServerError", "oh"), Answer::xml(500, "x", "oh")).await;
     assert!(MissingRight::find(&error).is_none() && MissingRight::find(&PortError::Conflict).is_none());

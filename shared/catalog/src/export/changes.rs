@@ -5,6 +5,7 @@ use super::*;
 use crate::listing::all_keys;
 use crate::removal::AUDIT_PREFIX;
 use crate::segment::RecordReader;
+use curlew_model::with_defaults;
 use futures::stream::{self, TryStreamExt};
 use serde::{Deserialize, Serialize};
 
@@ -26,33 +27,27 @@ pub enum Change {
     Delete(PageId),
 }
 
-/// The changes that another engine has received. The default is that of an empty engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
-    version: u32,
-    segments: DoneObjects,
-    /// The audit lines of the removals that were passed on.
-    removals: DoneObjects,
-    hidden: BTreeSet<String>,
-    /// The pages that had expired and were not removed yet.
-    expired: BTreeSet<PageId>,
-    /// Hosts and pages that a run began to pass on; if it was interrupted, the engine may or may not know them.
-    #[serde(default)]
-    in_doubt: InDoubt,
+with_defaults! {
+    /// The changes that another engine has received. The default is that of an empty engine.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Cursor {
+        version: u32 = VERSION,
+        segments: DoneObjects = DoneObjects::default(),
+        /// The audit lines of the removals that were passed on.
+        removals: DoneObjects = DoneObjects::default(),
+        hidden: BTreeSet<String> = BTreeSet::new(),
+        /// The pages that had expired and were not removed yet.
+        expired: BTreeSet<PageId> = BTreeSet::new(),
+        /// Hosts and pages that a run began to pass on; if it was interrupted, the engine may or may not know them.
+        #[serde(default)]
+        in_doubt: InDoubt = InDoubt::default(),
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct InDoubt {
     hosts: BTreeSet<String>,
     pages: BTreeSet<PageId>,
-}
-
-impl Default for Cursor {
-    fn default() -> Cursor {
-        let (segments, removals) = (DoneObjects::default(), DoneObjects::default());
-        let (hidden, expired, in_doubt) = (BTreeSet::new(), BTreeSet::new(), InDoubt::default());
-        Cursor { version: VERSION, segments, removals, hidden, expired, in_doubt }
-    }
 }
 
 impl Cursor {

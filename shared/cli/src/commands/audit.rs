@@ -18,10 +18,7 @@ const JOBS: usize = 10_000;
 const PREFIX: &str = "audit/";
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
-    match args.key() {
-        Some(key) => show(world, key, args.json).await,
-        None => list(world, args.json).await,
-    }
+    if let Some(key) = args.key() { show(world, key, args.json).await } else { list(world, args.json).await }
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
@@ -66,9 +63,7 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
         let state = format!("{}{}", page_state(&page.state), why(&page.state));
         output::line(format!("{}  {state}{checked}  {}", page.at, printable(&page.url, ADDRESS)))?;
     }
-    for line in &report.removed {
-        output::line(in_words(line))?;
-    }
+    report.removed.iter().try_for_each(|line| output::line(in_words(line)))?;
     output::line(format!(
         "{}, {} in the index, {} on their way",
         count(report.records, "record"),

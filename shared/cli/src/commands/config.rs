@@ -133,8 +133,8 @@ fn show(settings: &[Effective], json: bool) -> Result<()> {
             last = table;
             output::line(format!("\n[{table}]"))?;
         }
-        let whole = json!({"table": table, "key": key, "value": value, "origin": origin.to_string()});
-        output::answer(json, &whole, format!("{:<40} # {origin}", format!("{key} = {value}")))?;
+        let whole = json!({"table": table, "key": key, "value": value, "origin": origin.as_str()});
+        output::answer(json, &whole, format!("{:<40} # {}", format!("{key} = {value}"), origin.as_str()))?;
     }
     Ok(())
 }

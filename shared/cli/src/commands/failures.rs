@@ -102,9 +102,7 @@ pub(super) fn print(failed: &[Failed]) -> Result<()> {
     let Some(first) = failed.first() else { return Ok(()) };
     let kinds = if failed.iter().all(|other| other.kind == first.kind) { first.kind } else { "source" };
     output::line(format!("failed    {}", output::count(failed.len() as u64, kinds)))?;
-    for one in failed.iter().take(MOST) {
-        one.lines().iter().try_for_each(output::line)?;
-    }
+    failed.iter().take(MOST).try_for_each(|one| one.lines().iter().try_for_each(output::line))?;
     if failed.len() > MOST {
         output::line(format!("          and {} more: see `curlew sites`", failed.len() - MOST))?;
     }

@@ -16,23 +16,19 @@ const NOTE: usize = 60;
 
 pub(super) async fn run(world: &World, args: ListedWith<OverrideWhat>) -> Result<()> {
     let (overrides, json) = (&world.desk.overrides, args.json);
-    let (target, verdict, topics, note) = match args.what {
+    let (target, verdict, what, topics, note) = match args.what {
         None | Some(OverrideWhat::List) => {
             let all = overrides.list().await.map_err(explain)?;
             return output::list(json, &all, "There are no overrides.", line);
         }
         Some(OverrideWhat::Remove { target }) => return remove(world, &target, json).await,
         Some(OverrideWhat::Allow { target, topic, note }) => {
-            (target, Verdict::Pass, topics_named(&topic).map_err(explain)?, note)
+            (target, Verdict::Pass, "is allowed", topics_named(&topic).map_err(explain)?, note)
         }
-        Some(OverrideWhat::Deny { target, note }) => (target, Verdict::Reject, vec![], note),
+        Some(OverrideWhat::Deny { target, note }) => (target, Verdict::Reject, "is denied", vec![], note),
     };
     let scope = overrides.scope(&target).await.map_err(explain)?;
     let effect = overrides.give(COMMAND_LINE, &scope, verdict, topics, note).await.map_err(explain)?;
-    let what = match verdict {
-        Verdict::Pass => "is allowed",
-        Verdict::Reject => "is denied",
-    };
     tell(&scope, what, &effect, json)
 }
 
@@ -41,10 +37,7 @@ fn line(given: &StoredOverride) -> String {
     let topics = given.topics();
     let only = if topics.is_empty() { String::new() } else { format!("  only {topics}") };
     let note = rule.note.as_ref().map(|note| format!("  ({})", printable(note, NOTE))).unwrap_or_default();
-    let verdict = match rule.verdict {
-        Verdict::Pass => "allow",
-        Verdict::Reject => "deny",
-    };
+    let verdict = if given.is_allowing() { "allow" } else { "deny" };
     format!("{at}  {verdict}  {}{only}{note}", rule.scope)
 }
 

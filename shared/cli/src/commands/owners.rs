@@ -5,7 +5,7 @@ use crate::commands::blocks::explain;
 use crate::output;
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_model::{Ownership, Way};
+use curlew_model::Ownership;
 use curlew_people::ownership::claims;
 use curlew_policy::site::ownership::proven_until;
 
@@ -26,7 +26,7 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
     let now = world.clock.now();
     for claim in &of.claims {
         let proof = match (claim.proof, proven_until(claim, now)) {
-            (Some((way, _)), Some(until)) => format!("proven by {} until {}", word(way), output::when(until)),
+            (Some((way, _)), Some(until)) => format!("proven by {} until {}", way.as_str(), output::when(until)),
             _ => "not proven".to_owned(),
         };
         output::line(format!("{}  {}  {proof}", of.host, claim.challenge))?;
@@ -38,12 +38,4 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn word(way: Way) -> &'static str {
-    match way {
-        Way::Dns => "a TXT record",
-        Way::File => "a file",
-        Way::Meta => "its home page",
-    }
 }

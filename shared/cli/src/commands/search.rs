@@ -38,17 +38,13 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     if json {
         return output::json(&found);
     }
-    for note in &found.notes {
-        output::line(printable(&note.to_string(), 4 * LINE))?;
-    }
+    found.notes.iter().try_for_each(|note| output::line(printable(&note.to_string(), 4 * LINE)))?;
     output::line(heading(&found))?;
     not_searched(&found).iter().try_for_each(output::line)?;
     if found.total == 0 && world.library.index.years().await?.is_empty() {
         output::line(EMPTY)?;
     }
-    for word in &found.unknown {
-        output::line(format!("No results for '{}'.", printable(word, LINE)))?;
-    }
+    found.unknown.iter().try_for_each(|word| output::line(format!("No results for '{}'.", printable(word, LINE))))?;
     found.hits.iter().try_for_each(show)?;
     if let Some(meant) = &found.suggestion {
         output::line(format!("\nDid you mean: {}", printable(meant, 4 * LINE)))?;

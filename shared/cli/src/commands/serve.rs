@@ -1,14 +1,12 @@
 //! `curlew serve`: serves the search page and the forms, crawls, and runs the schedules. Also `curlew mcp`.
 
 use super::stop_on_signal;
-use crate::apart;
-use crate::metrics;
-use crate::output;
 use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
 use crate::status::LiveStatus;
 use crate::world::World;
+use crate::{apart, metrics, output};
 use anyhow::{Context, Result};
 use axum::http::HeaderName;
 use curlew_app::web_secret;
@@ -125,7 +123,7 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
         table: setting.table.clone(),
         key: setting.key.clone(),
         value: setting.value.to_string(),
-        origin: setting.origin.to_string(),
+        origin: setting.origin.as_str().to_owned(),
     });
     Some(AdminServices::new(&world.desk, trusted_header, settings.collect()))
 }

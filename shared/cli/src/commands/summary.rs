@@ -2,10 +2,9 @@
 
 use super::failures::{self, Failed};
 use super::named::LeftOut;
-use crate::history;
 use crate::output::{self, ADDRESS, count, in_parentheses, printable};
-use crate::process;
 use crate::world::World;
+use crate::{history, process};
 use anyhow::Result;
 use curlew_app::Counts;
 use curlew_catalog::listing::{each_host, each_source};

@@ -3,7 +3,7 @@
 use super::facts::{Fact, Facts, HoldCount, IndexFacts, StatedSettings};
 use super::finding::{Finding, Level};
 use crate::commands::config::without_a_model;
-use crate::output::{count, count_are, length};
+use crate::output::{count, count_are, in_parentheses, length};
 use curlew_app::{ImageScreening, Origin};
 use curlew_model::{Millis, Timestamp};
 use curlew_people::messages::OpenMessages;
@@ -290,8 +290,7 @@ pub(super) fn holds(facts: &Facts) -> Vec<Finding> {
         };
         let at = counted.at.map(|at| format!(", counted at {at}")).unwrap_or_default();
         let all: u64 = counted.held.values().sum();
-        let reasons: Vec<String> = counted.held.iter().map(|(why, n)| format!("{n} {}", why.as_str())).collect();
-        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        let reasons = in_parentheses(counted.held.iter().map(|(why, n)| (why.as_str(), n)));
         let found = format!("{} on hold{reasons}{at}", count_are(all, "host"));
         if counted.sites >= SOME_SITES && all * 2 > counted.sites {
             let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#look" };

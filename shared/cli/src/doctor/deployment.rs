@@ -141,7 +141,8 @@ fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Fi
     }
     let sent = facts.sent_until.as_ref().and_then(|sent| *sent.as_ref().ok()?);
     let is_dispatch_well = sent.is_some_and(|until| facts.now.since(until) <= TICKS_LATE.0);
-    let found = format!("the mapping of {} is off, and {} there", stage.as_str(), waits(waiting));
+    let wait = if waiting == 1 { "waits" } else { "wait" };
+    let found = format!("the mapping of {} is off, and {} {wait} there", stage.as_str(), count(waiting, "message"));
     Some(if is_dispatch_well {
         Finding::warning(found).remedy(
             "Dispatch switches it on at its next tick, or within 15 minutes if a person has switched it off",
@@ -152,10 +153,6 @@ fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Fi
             format!("`aws lambda update-event-source-mapping --enabled --uuid {}` switches it on", mapping.id);
         Finding::failed(found).remedy(command, "docs/runbooks.md#dispatch-silent")
     })
-}
-
-fn waits(messages: u64) -> String {
-    format!("{} wait{}", count(messages, "message"), if messages == 1 { "s" } else { "" })
 }
 
 /// Checks whether the account's concurrency quota is enough for the stack.

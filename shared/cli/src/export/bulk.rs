@@ -10,9 +10,8 @@ use crate::world::World;
 use anyhow::{Context, Result, bail};
 use curlew_catalog::export::changes::{Change, Cursor};
 use serde_json::json;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// Maximum size of a batch in bytes; a single document may be larger. Engines on small machines accept 10 MB.
 const MAX_BATCH: usize = 4 << 20;

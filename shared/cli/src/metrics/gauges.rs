@@ -58,10 +58,7 @@ impl Gauges {
         let now = world.clock.now();
         self.queues.clear();
         for (stage, count) in world.ports.inbox.counts(now).await? {
-            let since = match world.store() {
-                Some(store) => store.due_since(stage, now).await?,
-                None => None,
-            };
+            let since = if let Some(store) = world.store() { store.due_since(stage, now).await? } else { None };
             self.queues.push((stage, count, since.map_or(Millis::ZERO, |since| now.since(since))));
         }
         let years = indexed_years(world.ports.blobs.as_ref()).await?;

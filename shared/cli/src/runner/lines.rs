@@ -3,8 +3,9 @@
 
 use curlew_model::{HostKey, Millis, QueueName};
 use curlew_ports::Delivery;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Maximum number of jobs in a line. Further jobs run at once, and are deferred because of the lease.
 const IN_LINE: usize = 16;
@@ -36,13 +37,9 @@ pub(super) struct Turn {
 }
 
 impl Lines {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives a job its turn, or puts it in line. Returns a job to run at once, without a turn if the line is full.
     pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         match state.lines.get_mut(host) {
             Some(line) if line.len() >= IN_LINE => Some((None, job)),
             Some(line) => {
@@ -57,18 +54,18 @@ impl Lines {
     }
 
     pub(super) fn called(&self) -> Vec<(Turn, InLine)> {
-        let called = std::mem::take(&mut self.state().called);
+        let called = std::mem::take(&mut self.0.lock().called);
         called.into_iter().map(|(host, job)| (Turn { host, lines: self.clone() }, job)).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.state().lines.is_empty()
+        self.0.lock().lines.is_empty()
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut state = self.lines.state();
+        let mut state = self.lines.0.lock();
         match state.lines.get_mut(&self.host).and_then(VecDeque::pop_front) {
             Some(next) => state.called.push((self.host.clone(), next)),
             None => {

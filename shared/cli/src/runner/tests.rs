@@ -126,7 +126,8 @@ async fn a_job_that_is_interrupted_has_not_failed() {
     let dir = TempDir::new().unwrap();
     let world = world_with(&dir, [poll("https://example.org/")]).await;
     let mut runner = Runner::new(world.clone(), Arc::new(AtomicBool::new(true)));
-    runner.under_way.add(&handed(&world, QueueName::Poll).await);
+    let received = handed(&world, QueueName::Poll).await.into_iter();
+    runner.under_way.lock().extend(received.map(|delivery| (delivery.receipt, delivery.job.unwrap())));
     let (clock, is_ending) = (world.clock.clone(), runner.ending.subscribe());
     runner.tasks.spawn(async move {
         unless_interrupted(is_ending, clock.sleep(Millis::from_hours(1))).await;

@@ -2,9 +2,10 @@
 
 use curlew_web::networks;
 use ipnet::IpNet;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Number of addresses whose shares one network may use: with the default limits, half of all connections.
 const NETWORK_SHARE: usize = 2;
@@ -33,7 +34,7 @@ impl Callers {
     /// Counts a connection; `None` if its address or network has reached its limit, given `free` free places.
     pub(super) fn take(&self, address: IpAddr, free: usize) -> Option<Share> {
         let networks = networks(address);
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let most = self.most.min((free / FREE_FOR_EACH).max(OF_BROWSER));
         let most = [most, most.saturating_mul(NETWORK_SHARE)];
         if networks.iter().zip(most).any(|(network, most)| held.get(network).copied().unwrap_or(0) >= most) {
@@ -42,15 +43,11 @@ impl Callers {
         networks.iter().for_each(|network| *held.entry(*network).or_default() += 1);
         Some(Share { callers: self.clone(), networks })
     }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<IpNet, usize>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut held = self.callers.held();
+        let mut held = self.callers.held.lock();
         for network in &self.networks {
             if let Some(count) = held.get_mut(network) {
                 *count -= 1;
@@ -79,7 +76,7 @@ mod tests {
         let (one, other) = (take("2001:db8::1"), take("2001:db8::ffff"));
         assert!(one.is_some() && other.is_some() && take("2001:db8::2").is_none() && take("2001:db8:0:1::1").is_some());
         drop((second, one, other));
-        assert!(callers.held().is_empty(), "who is gone is forgotten");
+        assert!(callers.held.lock().is_empty(), "who is gone is forgotten");
     }
 
     #[test]
@@ -110,6 +107,6 @@ mod tests {
         assert!(take("2001:db8:8::1").is_some(), "another network has its own");
         drop(held);
         assert!(take("2001:db8:7:1::1").is_some());
-        assert!(callers.held().is_empty());
+        assert!(callers.held.lock().is_empty());
     }
 }

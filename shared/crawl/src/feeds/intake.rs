@@ -144,10 +144,7 @@ impl Intake {
     pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<()> {
         let now = self.politeness.clock.now();
         let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (visit.into_job(), now)).collect();
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        Ok(self.queue.send(&jobs).await?)
+        if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
     /// Adds re-checks and second looks for changed entries, within a budget; the other entries keep their stamp.

@@ -24,8 +24,9 @@ use curlew_policy::polling::{conditional, poll_notes, schedule};
 use curlew_policy::rules::{BUSY_RETRY, MAX_FIRST_WAIT};
 use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{CallKind, Event, Marks, Reply, Version};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use url::Url;
 
 /// Maximum age of a row that was read together with others; an older one is read again.
@@ -50,20 +51,16 @@ pub struct RowsAtHand(Mutex<HashMap<SourceKey, (Source, Version, Timestamp)>>);
 impl RowsAtHand {
     pub(crate) fn add(&self, rows: Vec<(Source, Version)>, asked_at: Timestamp) {
         let rows = rows.into_iter().map(|(row, seen)| (row.key().clone(), (row, seen, asked_at)));
-        self.rows().extend(rows);
+        self.0.lock().extend(rows);
     }
 
     fn take(&self, feed: &SourceKey, now: Timestamp) -> Option<(Source, Version, Timestamp)> {
-        self.rows().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
+        self.0.lock().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
     }
 
     pub(crate) fn forget<'k>(&self, feeds: impl Iterator<Item = &'k SourceKey>) {
-        let mut rows = self.rows();
+        let mut rows = self.0.lock();
         feeds.for_each(|feed| drop(rows.remove(feed)));
-    }
-
-    fn rows(&self) -> MutexGuard<'_, HashMap<SourceKey, (Source, Version, Timestamp)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -399,10 +396,7 @@ impl Poll {
         // A permanent redirect is believed only after repeated sightings.
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
         (feed.moved, feed.polling.moved_at) = sightings;
-        if is_believed {
-            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
-        }
-        Ok(feed)
+        if is_believed { relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await } else { Ok(feed) }
     }
 
     async fn failed(&self, mut feed: FeedSource, wrong: Wrong, words: &str, retry: Option<&str>) -> Result<FeedSource> {

@@ -11,9 +11,9 @@ use curlew_policy::politeness::admission::NotNow;
 use curlew_ports::stage::{Result, Verdict, with_causes};
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
+use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of polls of one message that run concurrently.
 pub const POLLS_AT_ONCE: usize = 48;
@@ -39,7 +39,7 @@ struct Left<'a> {
 impl Left<'_> {
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
         let (mut together, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
-        let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
+        let jobs = std::mem::take(&mut *self.jobs.lock());
         for (job, due) in jobs {
             match job.work {
                 Work::Polls(waiting) => {
@@ -70,7 +70,7 @@ impl Left<'_> {
     }
 
     fn push(&self, job: &Job, due: Timestamp) {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).push((job.clone(), due));
+        self.jobs.lock().push((job.clone(), due));
     }
 }
 
@@ -106,25 +106,15 @@ struct UnderVisit<'v> {
     ended: Mutex<Option<Timestamp>>,
 }
 
-impl UnderVisit<'_> {
-    fn end(&self, until: Option<Timestamp>) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = until;
-    }
-
-    fn ended(&self) -> Option<Timestamp> {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[async_trait]
 impl Stages for UnderVisit<'_> {
     async fn run(&self, job: &Job) -> Result<Verdict> {
         let Work::Poll(poll) = &job.work else { return Ok(Verdict::Drop("it is no poll".into())) };
         let mut visit = self.visit.lock().await;
         // If the poll panics, the visit stays ended.
-        self.end(Some(self.poll.intake.politeness.clock.now()));
+        *self.ended.lock() = Some(self.poll.intake.politeness.clock.now());
         let verdict = self.poll.run_under(&mut visit, &job.with(poll.clone())).await?;
-        self.end(if let Verdict::Defer(until) = verdict { Some(until) } else { None });
+        *self.ended.lock() = if let Verdict::Defer(until) = verdict { Some(until) } else { None };
         Ok(verdict)
     }
 
@@ -222,7 +212,7 @@ impl Poll {
         let under = UnderVisit { poll: self, visit: futures::lock::Mutex::new(visit), ended: Mutex::default() };
         let worker = Worker { stages: &under, queue: left, clock: clock.as_ref() };
         for (n, poll) in polls.iter().enumerate() {
-            let ended = if has_time() { under.ended() } else { Some(clock.now()) };
+            let ended = if has_time() { *under.ended.lock() } else { Some(clock.now()) };
             if let Some(until) = ended {
                 left.push_together(&polls[n..], until);
                 break;

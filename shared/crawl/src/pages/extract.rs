@@ -2,12 +2,10 @@
 
 use crate::bulk::Bulk;
 use crate::pages::body::{discard, unpack};
-use crate::pages::fingerprint;
 use crate::pages::image::blurred;
 use crate::pages::judge::Judge;
-use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
-use crate::pages::{NotTaken, rejected_apart};
+use crate::pages::{NotTaken, fingerprint, overrides, rejected_apart};
 use crate::parsing::{overrun_apart, parsed};
 use crate::politeness::access::Politeness;
 use crate::worker::PageJob;
@@ -23,12 +21,10 @@ use curlew_model::{
     PageState, Purpose, Record, Rejection, Screened, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators,
     VisitItem, VisitJob,
 };
-use curlew_policy::address;
-use curlew_policy::page::dates;
 use curlew_policy::page::publication::{self, PageDate};
-use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::{PageText, is_in_place_of};
-use curlew_policy::trace;
+use curlew_policy::page::{dates, sampling};
+use curlew_policy::{address, trace};
 use curlew_ports::stage::{Result, StageError, Verdict, job_span};
 use curlew_ports::{Blobs, CpuPool, CpuTask, Event, Pages, PortError, Queue, Sources, Version, compute, swapped};
 use curlew_screen::{Override, Screening, Verdict as Judged};
@@ -477,10 +473,7 @@ fn is_of_comments(feed: &FeedSource) -> bool {
 }
 
 pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
-    match overrides::about(rules, url) {
-        Some(rule) => rule.apply(screening),
-        None => screening,
-    }
+    if let Some(rule) = overrides::about(rules, url) { rule.apply(screening) } else { screening }
 }
 
 pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {

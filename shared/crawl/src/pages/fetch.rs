@@ -37,8 +37,9 @@ use curlew_ports::{Blobs, CallKind, Event, Pages, Ports, Queue, Reply, swapped};
 use curlew_screen::{Override, Verdict as Judged};
 use interstitial::{MOST_SUSPECTS, Sight, Suspicion};
 use lru::LruCache;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use url::Url;
 
 const KEPT_DOCUMENTS: usize = 2 << 20;

@@ -7,9 +7,10 @@ use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute}
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
 use lru::LruCache;
+use parking_lot::Mutex;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Time for which overrides are cached.
 pub const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
@@ -92,12 +93,12 @@ impl Judge {
     /// Returns the operator's overrides, which are read once a minute at most.
     pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
         let now = clock.monotonic();
-        let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.rules.lock().clone();
         if let Some((rules, _)) = known.filter(|(_, at)| now.saturating_sub(*at) < RULES_KNOWN_FOR) {
             return Ok(rules);
         }
         let rules = Arc::new(overrides::all(blobs).await?.into_iter().map(|given| given.rule).collect::<Vec<_>>());
-        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = Some((rules.clone(), now));
+        *self.rules.lock() = Some((rules.clone(), now));
         Ok(rules)
     }
 
@@ -135,7 +136,7 @@ impl Judge {
     /// Returns the labels of a thumbnail, or the reason for having none, which is logged here.
     async fn detect(&self, jpeg: &[u8]) -> Result<Vec<Detection>, NotClassified> {
         let Some(eye) = &self.eye else { return Ok(Vec::new()) };
-        if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {
+        if let Some(detections) = self.detections.lock().get(jpeg) {
             return Ok(detections.clone());
         }
         let unfit = || NotClassified("it is no picture of a thumbnail's size".to_owned());
@@ -148,7 +149,7 @@ impl Judge {
         let classified = classified.await;
         match &classified {
             Ok(detections) => {
-                self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(jpeg.into(), detections.clone());
+                self.detections.lock().put(jpeg.into(), detections.clone());
             }
             Err(why) => {
                 tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");

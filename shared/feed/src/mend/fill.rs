@@ -78,9 +78,10 @@ impl<'a> Mender<'a> {
         let Some(href) = href else { return self.leaf(Role::Link(5), tag, ns, local) };
         let foreign = u8::from(!self.atom && ns == Ns::Atom);
         let page = media.is_empty() || media.contains("html");
+        let is_about_the_feed = self.open.last().is_some_and(|open| open.place == Place::Feed);
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
             "" | "alternate" => self.offer_link(1 + foreign + u8::from(!page), &href, &base),
-            relation if self.is_about_the_feed() => self.offer_relation(relation, &href, &base),
+            relation if is_about_the_feed => self.offer_relation(relation, &href, &base),
             _ => {}
         }
         self.skip(tag, local)
@@ -105,10 +106,6 @@ impl<'a> Mender<'a> {
         let address = address.filter(|(name, _)| matches!(*name, "uri" | "url") || name.ends_with("resource"));
         let known = address.map(|(_, value)| value).chain([text]).find_map(Generator::recognise);
         self.feed.generator = self.feed.generator.or(known);
-    }
-
-    fn is_about_the_feed(&self) -> bool {
-        self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
 
     /// Resolves an address, if the limit on parsed values allows it.

@@ -7,6 +7,7 @@ mod rules;
 pub use blocks::classify;
 pub use rules::{Endpoint, Guard, HostPattern, InvalidRule, ResolveRule};
 
+use curlew_model::is_at_or_below;
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -162,7 +163,7 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
     if rules.rule_for(name).is_some() {
         return Ok(());
     }
-    if PRIVATE_ZONES.split(' ').any(|zone| is_or_below(name, zone)) {
+    if PRIVATE_ZONES.split(' ').any(|zone| is_at_or_below(name, zone)) {
         return Err(name_refusal(name, "is not a public name"));
     }
     if !name.contains('.') {
@@ -174,17 +175,11 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
 fn vet_literal(ip: IpAddr, port: u16, rules: &Guard) -> Result<(), Refusal> {
     vet_address(ip, rules)?;
     // A network that the operator allows is allowed on any port, as is a host with a rule.
-    if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) {
-        return Ok(());
-    }
-    vet_port(port, rules)
+    if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) { Ok(()) } else { vet_port(port, rules) }
 }
 
 fn vet_port(port: u16, rules: &Guard) -> Result<(), Refusal> {
-    if port == 0 || !rules.ports.contains(&port) {
-        return Err(Refusal::Port(port));
-    }
-    Ok(())
+    if port == 0 || !rules.ports.contains(&port) { Err(Refusal::Port(port)) } else { Ok(()) }
 }
 
 fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
@@ -195,10 +190,6 @@ fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
     }
     let is_opened = || rules.allow_nets.iter().any(|net| net.contains(&ip));
     classify(ip).or_else(|block| if is_opened() { Ok(()) } else { Err(Refusal::Address { address: ip, block }) })
-}
-
-fn is_or_below(name: &str, zone: &str) -> bool {
-    name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 fn name_refusal(name: &str, reason: &'static str) -> Refusal {

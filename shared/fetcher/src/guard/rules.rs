@@ -1,6 +1,7 @@
 //! The operator's rules for the guard, and their syntax.
 
 use super::{MAX_NAME_OCTETS, short};
+use curlew_model::with_defaults;
 use ipnet::IpNet;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,31 +9,21 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use url::Host;
 
-/// The guard's rules; the default allows public addresses on ports 80 and 443 and nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guard {
-    /// The ports that may be called.
-    pub ports: BTreeSet<u16>,
-    /// Networks that may be called although they are not public: literal addresses on any port, names that resolve to
-    /// them on the ports above.
-    pub allow_nets: Vec<IpNet>,
-    /// Hosts that are called at a given address; they are allowed on any port. The first matching rule is used.
-    pub resolve: Vec<ResolveRule>,
-    /// Our own web, function and bucket hosts, which are never called.
-    pub own_hosts: Vec<HostPattern>,
-    /// Services of the machine that are never called, even if a network or a rule would allow it.
-    pub refused_endpoints: Vec<Endpoint>,
-}
-
-impl Default for Guard {
-    fn default() -> Guard {
-        Guard {
-            ports: BTreeSet::from([80, 443]),
-            allow_nets: Vec::new(),
-            resolve: Vec::new(),
-            own_hosts: Vec::new(),
-            refused_endpoints: Vec::new(),
-        }
+with_defaults! {
+    /// The guard's rules; the default allows public addresses on ports 80 and 443 and nothing else.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Guard {
+        /// The ports that may be called.
+        pub ports: BTreeSet<u16> = BTreeSet::from([80, 443]),
+        /// Networks that may be called although they are not public: literal addresses on any port, names that
+        /// resolve to them on the ports above.
+        pub allow_nets: Vec<IpNet> = Vec::new(),
+        /// Hosts that are called at a given address; they are allowed on any port. The first matching rule is used.
+        pub resolve: Vec<ResolveRule> = Vec::new(),
+        /// Our own web, function and bucket hosts, which are never called.
+        pub own_hosts: Vec<HostPattern> = Vec::new(),
+        /// Services of the machine that are never called, even if a network or a rule would allow it.
+        pub refused_endpoints: Vec<Endpoint> = Vec::new(),
     }
 }
 

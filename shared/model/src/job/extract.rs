@@ -1,7 +1,9 @@
 //! Jobs that extract pages.
 
-use crate::{EntryHints, Exchange, HostKey, ImageId, Location, NamedBy, PageId, SourceKey};
-use crate::{StatedPreferences, Timestamp, Validators, packed, with_defaults};
+use crate::{
+    EntryHints, Exchange, HostKey, ImageId, Location, NamedBy, PageId, SourceKey, StatedPreferences, Timestamp,
+    Validators, packed, with_defaults,
+};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,9 @@
 //! Jobs that change stored rows, or send messages about them.
 
-use crate::{BackfillLine, Challenge, FeedLine, Gone, LookResult, OwnerRequest, PageId, PageLine};
-use crate::{ReportedState, SourceKey, Timestamp, Validators};
+use crate::{
+    BackfillLine, Challenge, FeedLine, Gone, LookResult, OwnerRequest, PageId, PageLine, ReportedState, SourceKey,
+    Timestamp, Validators,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

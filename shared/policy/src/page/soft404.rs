@@ -70,10 +70,7 @@ fn says_nothing(now: PageText<'_>) -> bool {
 
 fn share(then: &str, now: &str) -> f64 {
     let (then, now) = (pieces(then), pieces(now));
-    if then.is_empty() {
-        return 0.0;
-    }
-    then.intersection(&now).count() as f64 / then.len() as f64
+    if then.is_empty() { 0.0 } else { then.intersection(&now).count() as f64 / then.len() as f64 }
 }
 
 fn pieces(text: &str) -> HashSet<Vec<char>> {

@@ -8,8 +8,10 @@
 use crate::address::hash32;
 use crate::chance::{between, mix};
 use crate::politeness::{hold_length, interstitial::hold_interstitial, longer, pace};
-use crate::rules::{BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, MAX_URL_HOLDS, NETWORK_BACKOFF};
-use crate::rules::{Rules, SERVER_ERROR_LIMIT, VISIT_REST};
+use crate::rules::{
+    BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, MAX_URL_HOLDS, NETWORK_BACKOFF, Rules,
+    SERVER_ERROR_LIMIT, VISIT_REST,
+};
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
 const BACKOFF_GROWS: u64 = 4;

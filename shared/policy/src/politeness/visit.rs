@@ -258,10 +258,7 @@ impl VisitState {
             return end(CallEnd::Rejected(Rejection::Blocked));
         }
         // A slow ledger may have used up the margin; a call must end before the lease does.
-        if lasted + rules.call_time > self.grant.length {
-            return end(CallEnd::Later(now));
-        }
-        Step::Call
+        if lasted + rules.call_time > self.grant.length { end(CallEnd::Later(now)) } else { Step::Call }
     }
 
     /// Compares the visit with the latest state in the ledger; returns the end of the call if it must not take place.

@@ -122,8 +122,11 @@ impl Robots {
     }
 
     fn decide(&self, host: Option<&str>, path_and_query: &str, steps: &mut Steps) -> Decision {
-        let decision =
-            |allowed, rule: Option<&Rule>| Decision { allowed, rule: rule.map(|rule| self.line(rule)), second: None };
+        let line = |rule: &Rule| {
+            let field = if rule.allow { "Allow" } else { "Disallow" };
+            format!("{field}: {}", String::from_utf8_lossy(self.slice(rule.text)))
+        };
+        let decision = |allowed, rule: Option<&Rule>| Decision { allowed, rule: rule.map(line), second: None };
         let path = pattern::canonical_path(path_and_query.as_bytes());
         let folded = pattern::folded(&path);
         let Ok(met) = self.met(&path, &folded, steps) else { return decision(false, None) };
@@ -227,11 +230,6 @@ impl Robots {
 
     fn prefix(&self, rule: &Rule) -> &[u8] {
         self.slice(rule.pattern).get(..usize::from(rule.prefix)).unwrap_or_default()
-    }
-
-    fn line(&self, rule: &Rule) -> String {
-        let field = if rule.allow { "Allow" } else { "Disallow" };
-        format!("{field}: {}", String::from_utf8_lossy(self.slice(rule.text)))
     }
 }
 

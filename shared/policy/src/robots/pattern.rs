@@ -45,10 +45,7 @@ pub(crate) struct Pattern {
 }
 
 pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
-    let (value, anchored) = match value {
-        [rest @ .., b'$'] => (rest, true),
-        _ => (value, false),
-    };
+    let (value, anchored) = if let [rest @ .., b'$'] = value { (rest, true) } else { (value, false) };
     let mut bytes = Vec::with_capacity(value.len());
     canonical(value, true, &mut bytes);
     let octets = bytes.len() + usize::from(anchored);

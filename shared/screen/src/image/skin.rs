@@ -135,7 +135,7 @@ impl Grid {
     }
 
     fn measure(&self, region: &[usize]) -> Patch {
-        let light = |at: usize| self.cells.get(at).map_or(0.0, |c| brightness(*c));
+        let light = |at: usize| self.cells.get(at).map_or(0.0, |[r, g, b]| 0.299 * r + 0.587 * g + 0.114 * b);
         let count = region.len() as f32;
         let mean = region.iter().map(|at| light(*at)).sum::<f32>() / count;
         let variance = region.iter().map(|at| (light(*at) - mean).powi(2)).sum::<f32>() / count;
@@ -167,10 +167,6 @@ impl Grid {
         let (top, height) = bounds(|cell, width| cell / width, self.height);
         Region { left, top, width, height }
     }
-}
-
-fn brightness([r, g, b]: [f32; 3]) -> f32 {
-    0.299 * r + 0.587 * g + 0.114 * b
 }
 
 /// True for skin colours, light or dark, whose hues are similar in the chroma planes of ITU-R BT.601.

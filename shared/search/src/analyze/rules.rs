@@ -1,7 +1,8 @@
 //! Language rules for words: stemmer, stop words, apostrophes.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use tantivy::tokenizer::{Language, StopWordFilter};
 
 /// Returns the language whose rules apply: `no` for both kinds of Norwegian, or the empty string if there are no rules.
@@ -73,7 +74,7 @@ pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
         Language::English => Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned))),
         _ => StopWordFilter::new(language),
     };
-    STOP_WORDS.lock().unwrap_or_else(PoisonError::into_inner).entry(language).or_insert_with(make).clone()
+    STOP_WORDS.lock().entry(language).or_insert_with(make).clone()
 }
 
 /// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and question words.
@@ -107,8 +108,5 @@ pub(super) fn american(word: String) -> String {
         }
     }
     let singular = word.strip_suffix('s').unwrap_or(&word);
-    match WORDS.get(singular) {
-        Some(american) => american.to_string() + &word[singular.len()..],
-        None => word,
-    }
+    if let Some(american) = WORDS.get(singular) { american.to_string() + &word[singular.len()..] } else { word }
 }

@@ -83,10 +83,7 @@ fn named_by_proxy(admin: &Admin, request: &Parts) -> Option<String> {
     }
     let mut values = request.headers.get_all(header).iter();
     let name = std::str::from_utf8(values.next()?.as_bytes()).ok()?;
-    if values.next().is_some() {
-        return None;
-    }
-    operator_name(name).map(str::to_owned)
+    if values.next().is_some() { None } else { operator_name(name).map(str::to_owned) }
 }
 
 pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, body: Body) -> Response {

@@ -1,10 +1,8 @@
 //! Forms of the operator's pages. The sender must be signed in. A form must be from our pages, and is accepted once.
 
-use super::access;
 use super::acts::{self, ActReport};
 use super::view::{self, AdminPage};
-use super::{AdminRequest, ENGLISH};
-use crate::app::held;
+use super::{AdminRequest, ENGLISH, access};
 use crate::form::{self, Notice};
 use crate::page;
 use crate::token::{self, Fault};
@@ -45,7 +43,7 @@ pub(super) async fn take(request: AdminRequest, headers: &HeaderMap, body: Body)
             return refused(StatusCode::FORBIDDEN, "This form does not belong to your session.");
         }
     };
-    if !held(&admin.spent).spend(ticket, now) {
+    if !admin.spent.lock().spend(ticket, now) {
         return refused(StatusCode::CONFLICT, "This form was sent before. Nothing was done a second time.");
     }
     if ["about", "about_typed", "url", "query"].iter().any(|name| filled.get(name).len() > MAX_ABOUT) {

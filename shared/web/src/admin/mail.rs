@@ -2,7 +2,7 @@
 
 use super::view::{Field, Item, Part, ROWS, moment, part_of};
 use super::{AdminRequest, ENGLISH, FoundPage};
-use curlew_model::{Job, Way};
+use curlew_model::Job;
 use curlew_people::descriptions::job_subject;
 use curlew_people::messages::About;
 use curlew_people::ownership::claims;
@@ -48,14 +48,7 @@ pub(super) async fn owners(request: &AdminRequest) -> FoundPage<'_> {
     let (hosts, next) = part_of(left, |of| of.host.clone());
     let items = hosts.iter().flat_map(|of| of.claims.iter().map(move |claim| (of, claim))).map(|(of, claim)| {
         let proof = match (claim.proof, proven_until(claim, now)) {
-            (Some((way, _)), Some(until)) => {
-                let way = match way {
-                    Way::Dns => "a TXT record",
-                    Way::File => "a file",
-                    Way::Meta => "its home page",
-                };
-                format!("proven by {way} until {}", moment(until))
-            }
+            (Some((way, _)), Some(until)) => format!("proven by {} until {}", way.as_str(), moment(until)),
             _ => "not proven".to_owned(),
         };
         let asked = claim.asked.iter().map(|(request, at)| {

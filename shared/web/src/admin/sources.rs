@@ -1,7 +1,6 @@
 //! The table of sites, the page of one site, and the list of hosts that are on hold or blocked.
 
-use super::view::{AdminPage, Field, Filter, Item, Part, ROWS, Table, TableRow};
-use super::view::{moment, shown, site_page};
+use super::view::{AdminPage, Field, Filter, Item, Part, ROWS, Table, TableRow, moment, shown, site_page};
 use super::{AdminRequest, ENGLISH, FoundPage};
 use crate::language::minute;
 use curlew_model::{Hold, HostKey, HostState, Timestamp};

@@ -4,7 +4,6 @@ use super::*;
 use crate::pages::image::scaled_down_in;
 use curlew_catalog::thumbnails::{keep, tried};
 use curlew_ports::stage::job_span;
-use std::sync::PoisonError;
 use tracing::{Instrument, Span};
 
 /// Time within which extraction writes the row of a page after it has requested the page's image.
@@ -33,7 +32,7 @@ impl Fetch {
             return None;
         }
         let id = address::image_id(&url);
-        if let Some(thumbnail) = self.images.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        if let Some(thumbnail) = self.images.lock().get(&id) {
             return Some(MainImage { id, thumbnail: thumbnail.clone() });
         }
         let thumbnail = match self.called(round, &url).await {
@@ -43,7 +42,7 @@ impl Fetch {
                 return None;
             }
         };
-        self.images.lock().unwrap_or_else(PoisonError::into_inner).put(id.clone(), thumbnail.clone());
+        self.images.lock().put(id.clone(), thumbnail.clone());
         Some(MainImage { id, thumbnail })
     }
 

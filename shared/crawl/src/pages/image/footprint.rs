@@ -39,7 +39,8 @@ impl ImageHeader {
 
     /// The decoder copies the file, and keeps the coefficients of the image if it has several scans, or else of a row.
     fn jpeg(&self, file: &[u8]) -> Result<u64, String> {
-        let frames = || (2..file.len()).filter_map(|at| JpegFrame::at(file, at)).filter(|frame| frame.is_of(self));
+        let is_ours = |frame: &JpegFrame| (frame.width.into(), frame.height.into()) == (self.width, self.height);
+        let frames = || (2..file.len()).filter_map(|at| JpegFrame::at(file, at)).filter(is_ours);
         let components = frames().map(|frame| frame.components).max().unwrap_or_default();
         let scans = file.windows(5).filter_map(scan_components);
         let (count, least) = scans.fold((0, components), |(count, least), scan| (count + 1, least.min(scan)));
@@ -107,10 +108,6 @@ impl JpegFrame {
             samples: units * blocks * BLOCK * BLOCK,
             row_samples: row * u64::from(*components),
         })
-    }
-
-    fn is_of(&self, image: &ImageHeader) -> bool {
-        (u32::from(self.width), u32::from(self.height)) == (image.width, image.height)
     }
 }
 
