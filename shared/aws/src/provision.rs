@@ -4,8 +4,9 @@ use crate::connection::Connection;
 use crate::error::{RequestContext, corrupt};
 use crate::item::KEY;
 use crate::names::Names;
-use aws_sdk_dynamodb::client::Waiters;
-use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableStatus,
+};
 use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 use aws_sdk_sqs::types::QueueAttributeName;
 use curlew_model::QueueName;
@@ -14,8 +15,9 @@ use futures::FutureExt;
 use futures::future::try_join_all;
 use std::time::Duration;
 
-/// Maximum time that a new table may take to become ready.
-const READY_WAIT: Duration = Duration::from_secs(60);
+/// Maximum number of checks for a new table to become ready.
+const READY_TRIES: u32 = 120;
+const READY_PAUSE: Duration = Duration::from_millis(500);
 /// Number of receives after which SQS itself moves a message to the dead-letter queue. The functions give up earlier
 /// and add the reason.
 const MAX_RECEIVES: u32 = 8;
@@ -88,8 +90,14 @@ async fn table(
         Err(error) if error.as_service_error().is_some_and(|e| e.is_resource_in_use_exception()) => {}
         Err(error) => return Err(asked.failed(error)),
     }
-    let ready = client.wait_until_table_exists().table_name(&name).wait(READY_WAIT).await;
-    ready.map(drop).map_err(|error| PortError::unavailable(format!("the table {name} was not ready"), error))
+    for _ in 0..READY_TRIES {
+        let described = client.describe_table().table_name(&name).send().await.map_err(|e| asked.failed(e))?;
+        if described.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
+            return Ok(());
+        }
+        tokio::time::sleep(READY_PAUSE).await;
+    }
+    Err(PortError::unavailable(format!("the table {name} was not ready"), "waited for a minute"))
 }
 
 /// Creates the queue of a stage and its dead-letter queue.
