@@ -8,8 +8,8 @@ use curlew_model::{Millis, QueueName, Timestamp};
 pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 /// Time without a message after which the mapping of fetch or extract rests: less than the interval between two ticks.
 const EMPTY_FOR: Millis = Millis::from_mins(4);
-/// Minimum time for which such a mapping rests: less than two intervals between ticks.
-const GATHER_FOR: Millis = Millis::from_mins(8);
+/// Minimum time for which such a mapping rests: less than three intervals between ticks.
+const GATHER_FOR: Millis = Millis::from_mins(13);
 /// Number of messages that end such a rest early: full batches for all pollers of a mapping.
 const MANY: u64 = 500;
 
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(tick(&mut memory, 0, MappingState::On, 5), Some(Switch::Rest));
         let off = MappingState::Off(at(5));
         assert_eq!(tick(&mut memory, 60, off, 10), None, "few messages wait for more");
-        assert_eq!(memory.switch(Switch::Wake, off, at(13)), Some(Switch::Wake));
+        assert_eq!(memory.switch(Switch::Wake, off, at(18)), Some(Switch::Wake));
         assert_eq!(tick(&mut memory, MANY, off, 10), Some(Switch::Wake), "many do not wait");
         // The first page after a long rest does not wait either.
         let mut memory = QueueMemory::new(RestRule::new(QueueName::Extract, AFTER), at(100));

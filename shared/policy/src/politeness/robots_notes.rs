@@ -6,7 +6,7 @@ use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
 /// Maximum number of noted files: some 200 bytes of the row.
 const MAX_NOTES: usize = 8;
 /// Age at which the copy of an unchanged robots.txt is written again; a store drops copies after 30 days.
-pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
+pub const WRITTEN_AGAIN: Millis = Millis::from_days(25);
 /// Minimum time for which a note must be valid after the next use of its file to be worth a write.
 const HARDLY_USED: Millis = Millis::from_hours(1);
 
@@ -76,7 +76,7 @@ mod tests {
             "another visit has written what it found then"
         );
         assert_eq!(unchanged_until(&notes, &origin(1), at(0)), None);
-        let weeks = at(21 * DAY);
+        let weeks = at(25 * DAY);
         assert_eq!(note(&mut notes, &origin(0), at(0), weeks, weeks), Unchanged::WriteCopy);
     }
 
