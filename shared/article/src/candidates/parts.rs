@@ -30,16 +30,16 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let (before, is_paywalled) = (before_main(outline), outline.is_paywalled);
     // Paragraphs that are hidden one by one are shown by a script as the reader scrolls.
     let is_single = |part: &Part| part.kind == Kind::Hidden && part.span.end - part.span.start == 1;
-    let said = |part: &Part| between(&prose, part.span.start, part.span.end);
-    let scrolls = all > 0 && parts.iter().filter(|part| is_single(part)).map(said).sum::<usize>() * 2 >= all;
+    let single: Vec<&Part> = parts.iter().filter(|part| is_single(part)).collect();
+    let said: usize = single.iter().map(|part| between(&prose, part.span.start, part.span.end)).sum();
+    let scrolls = single.len() > 2 && said * 2 >= all;
     let wrong = move |part: &Part| {
         if is_paywalled && part.kind == Kind::Hidden {
             return false;
         }
         let most = all > 0 && part.span.end > before && between(&prose, part.span.start, part.span.end) * 2 >= all;
-        most || (scrolls && is_single(part))
-            || panels.contains(&part.span.serial)
-            || part.name.is_some_and(|name| names.contains(&name))
+        let is_shown = panels.contains(&part.span.serial) || (scrolls && is_single(part));
+        most || is_shown || part.name.is_some_and(|name| names.contains(&name))
     };
     (parts, wrong)
 }

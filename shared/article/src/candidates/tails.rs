@@ -13,7 +13,6 @@ static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
 });
 const MAX_NAME_WORDS: usize = 6;
 const MAX_WIDTH: usize = 60;
-const MAX_MORE_WORDS: usize = 6;
 /// Width above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
 /// Width of the sentences below a section at which the article continues there.
@@ -68,7 +67,7 @@ fn named(block: &Block) -> Option<Section> {
     // In a heading a few more words may follow a name; a line of text must consist of the name alone.
     let ends = line.match_indices(' ').take(MAX_NAME_WORDS).map(|(end, _)| line.split_at(end));
     let may_go_on = |(name, rest): &(&str, &str)| {
-        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MAX_MORE_WORDS
+        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MAX_NAME_WORDS
     };
     ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
 }

@@ -225,8 +225,9 @@ impl<'a> Walk<'a> {
         attributes.conceals |= self.pre > 0 && matches!(attributes.class, "ln" | "lnt");
         let (class, id) = (self.names.meaning(attributes.class), self.names.meaning(attributes.id));
         let names = ElementNames { class, id };
-        // An icon that is never closed surrounds all that follows.
-        let mut is_said = || is_initial(node) || (is_inline && !self.is_short(node));
+        /// Maximum length of an icon's name in bytes. An icon that is never closed surrounds all that follows.
+        const ICON: usize = 40;
+        let mut is_said = || is_initial(node) || (tag == "i" && text_of(node, ICON, &mut self.looks).len() > ICON);
         let mut is_seen = || is_pictured_formula(node) || attributes.is_unspoken && !attributes.conceals && is_said();
         let kind = kind(tag, &attributes, &names).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
         self.annotations(node, element, &attributes, &names);
