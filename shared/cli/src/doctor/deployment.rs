@@ -132,15 +132,16 @@ pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Returns a finding if a mapping is disabled although messages wait in its queue.
+/// Returns a finding if a mapping is disabled although messages wait in its queue, unless dispatch lets them gather.
 fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Finding> {
     let (_, queue) = facts.queues.iter().find(|(of, _)| *of == stage)?;
     let waiting = queue.as_ref().ok()?.count.ready;
-    if mapping.state != "Disabled" || waiting == 0 || facts.is_paused() {
-        return None;
-    }
     let sent = facts.sent_until.as_ref().and_then(|sent| *sent.as_ref().ok()?);
     let is_dispatch_well = sent.is_some_and(|until| facts.now.since(until) <= TICKS_LATE.0);
+    let may_gather = is_dispatch_well && matches!(stage, QueueName::Fetch | QueueName::Extract);
+    if mapping.state != "Disabled" || waiting == 0 || facts.is_paused() || may_gather {
+        return None;
+    }
     let wait = if waiting == 1 { "waits" } else { "wait" };
     let found = format!("the mapping of {} is off, and {} {wait} there", stage.as_str(), count(waiting, "message"));
     Some(if is_dispatch_well {

@@ -239,20 +239,23 @@ fn functions_that_are_missing_fail_or_differ() {
 
 #[test]
 fn mappings_rest_while_nothing_waits() {
-    let off = |ready, ago| {
+    const POLL: usize = 1;
+    const FETCH: usize = 2;
+    let off = |queue: usize, ready, ago| {
         move |facts: &mut Facts| {
-            facts.queues[2].1 = Ok(due(ready));
+            facts.queues[queue].1 = Ok(due(ready));
             facts.sent_until = Some(Ok(Some(NOW - ago)));
-            *mapping_of(facts, 2) = Ok(mapping("Disabled"));
+            *mapping_of(facts, queue) = Ok(mapping("Disabled"));
         }
     };
-    assert_eq!(wrong(stack(), off(0, Millis::ZERO)), []);
+    assert_eq!(wrong(stack(), off(FETCH, 0, Millis::ZERO)), []);
     let mut resting = stack();
-    off(0, Millis::ZERO)(&mut resting);
+    off(FETCH, 0, Millis::ZERO)(&mut resting);
     let said = examine(&resting).into_iter().find(|f| f.check == "mappings").unwrap().found;
     assert_eq!(said, "discover, poll, extract, remove on; fetch resting");
-    warns(stack(), "mappings", &["mapping of fetch is off", "1 message waits"], off(1, Millis::ZERO));
-    let found = wrong(stack(), off(4, Millis::from_hours(1)));
+    assert_eq!(wrong(stack(), off(FETCH, 9, Millis::ZERO)), [], "dispatch lets them gather");
+    warns(stack(), "mappings", &["mapping of poll is off", "1 message waits"], off(POLL, 1, Millis::ZERO));
+    let found = wrong(stack(), off(FETCH, 4, Millis::from_hours(1)));
     let failed_mapping = found.iter().find(|f| f.check == "mappings").unwrap();
     assert!(failed_mapping.level == Level::Failed && failed_mapping.line().contains("--uuid a-1"), "{found:#?}");
     assert!(failed_mapping.see.is_some_and(is_in_docs));
