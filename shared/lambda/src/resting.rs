@@ -3,7 +3,7 @@
 
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, QueueName, Timestamp};
-use curlew_policy::mapping_rest::{MappingState, QueueMemory, RestRule, Switch};
+use curlew_policy::mapping_rest::{MappingState, QueueMemory, Switch};
 use curlew_ports::stage::with_causes;
 use curlew_ports::{Clock, PortError};
 use futures::future::join_all;
@@ -49,10 +49,8 @@ struct WatchedQueue {
 impl Resting {
     /// Starts watching the queues; makes no request.
     pub(crate) fn new(RestPlan { mappings: ids, after }: RestPlan, mappings: Mappings, now: Timestamp) -> Resting {
-        let watched = |(stage, mapping)| {
-            let memory = Mutex::new(QueueMemory::new(RestRule::new(stage, after), now));
-            WatchedQueue { stage, mapping, memory }
-        };
+        let memory = |stage| Mutex::new(QueueMemory::new(stage, after, now));
+        let watched = |(stage, mapping)| WatchedQueue { stage, mapping, memory: memory(stage) };
         Resting { mappings, queues: ids.into_iter().map(watched).collect() }
     }
 

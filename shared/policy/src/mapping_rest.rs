@@ -13,23 +13,9 @@ const GATHER_FOR: Millis = Millis::from_mins(13);
 /// Number of messages that end such a rest early: full batches for all pollers of a mapping.
 const MANY: u64 = 500;
 
-/// How long a queue's mapping stays on without messages, and how long it stays off although messages wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RestRule {
-    rest_after: Millis,
-    gather_for: Millis,
-}
-
-impl RestRule {
-    /// Returns the rule for a queue in a stack whose unused mappings rest after `rest_after`.
-    pub fn new(queue: QueueName, rest_after: Millis) -> RestRule {
-        match queue {
-            QueueName::Fetch | QueueName::Extract => {
-                RestRule { rest_after: rest_after.min(EMPTY_FOR), gather_for: rest_after.min(GATHER_FOR) }
-            }
-            _ => RestRule { rest_after, gather_for: Millis::ZERO },
-        }
-    }
+/// True for queues whose messages gather while their mapping rests.
+pub const fn gathers(queue: QueueName) -> bool {
+    matches!(queue, QueueName::Fetch | QueueName::Extract)
 }
 
 /// State of a mapping as reported by AWS.
@@ -55,7 +41,10 @@ pub enum Switch {
 /// Record of the use of one queue, kept by dispatch. A new process assumes that the queue is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueMemory {
-    rule: RestRule,
+    /// Time without messages after which the mapping is switched off.
+    rest_after: Millis,
+    /// Minimum time for which it then stays off, unless many messages wait.
+    gather_for: Millis,
     used_at: Timestamp,
     /// Number of messages at the last tick.
     messages: u64,
@@ -64,13 +53,18 @@ pub struct QueueMemory {
 }
 
 impl QueueMemory {
-    /// Returns the record of a process that starts now.
-    pub const fn new(rule: RestRule, now: Timestamp) -> QueueMemory {
-        QueueMemory { rule, used_at: now, messages: 0, rests_since: None }
+    /// Returns the record of a process that starts now, for a queue in a stack whose unused mappings rest after
+    /// `rest_after`.
+    pub fn new(queue: QueueName, rest_after: Millis, now: Timestamp) -> QueueMemory {
+        let (rest_after, gather_for) = match gathers(queue) {
+            true => (rest_after.min(EMPTY_FOR), rest_after.min(GATHER_FOR)),
+            false => (rest_after, Millis::ZERO),
+        };
+        QueueMemory { rest_after, gather_for, used_at: now, messages: 0, rests_since: None }
     }
 
     /// Records the number of messages in the queue. Returns the change to request: `Wake` if there are any, or `Rest`
-    /// each time that the rule's time has passed without one.
+    /// each time that the queue's time has passed without one.
     pub fn note(&mut self, messages: u64, now: Timestamp) -> Option<Switch> {
         self.messages = messages;
         if messages > 0 {
@@ -78,7 +72,7 @@ impl QueueMemory {
             return Some(Switch::Wake);
         }
         let since = self.rests_since.map_or(self.used_at, |rests| rests.max(self.used_at));
-        (now.since(since) >= self.rule.rest_after).then_some(Switch::Rest)
+        (now.since(since) >= self.rest_after).then_some(Switch::Rest)
     }
 
     /// Returns the change to make, if any, for a requested change of a mapping in this state.
@@ -87,7 +81,7 @@ impl QueueMemory {
             (Switch::Wake, MappingState::Off(changed_at)) => {
                 let rests_for = now.since(changed_at);
                 let is_ours = self.rests_since.is_some() || rests_for >= LEFT_ALONE;
-                let has_work = self.messages >= MANY || rests_for >= self.rule.gather_for;
+                let has_work = self.messages >= MANY || rests_for >= self.gather_for;
                 (is_ours && has_work).then_some(Switch::Wake)
             }
             (Switch::Rest, MappingState::On) => Some(Switch::Rest),
@@ -118,7 +112,7 @@ mod tests {
     }
 
     fn discover_since(minute: u64) -> QueueMemory {
-        QueueMemory::new(RestRule::new(QueueName::Discover, AFTER), at(minute))
+        QueueMemory::new(QueueName::Discover, AFTER, at(minute))
     }
 
     /// Runs one tick of dispatch and returns the change made.
@@ -188,7 +182,7 @@ mod tests {
 
     #[test]
     fn pages_gather_while_the_mapping_of_extract_rests_between_two_ticks_with_work() {
-        let mut memory = QueueMemory::new(RestRule::new(QueueName::Extract, AFTER), at(0));
+        let mut memory = QueueMemory::new(QueueName::Extract, AFTER, at(0));
         assert_eq!(tick(&mut memory, 60, MappingState::On, 0), None);
         assert_eq!(tick(&mut memory, 0, MappingState::On, 5), Some(Switch::Rest));
         let off = MappingState::Off(at(5));
@@ -196,9 +190,9 @@ mod tests {
         assert_eq!(memory.switch(Switch::Wake, off, at(18)), Some(Switch::Wake));
         assert_eq!(tick(&mut memory, MANY, off, 10), Some(Switch::Wake), "many do not wait");
         // The first page after a long rest does not wait either.
-        let mut memory = QueueMemory::new(RestRule::new(QueueName::Extract, AFTER), at(100));
+        let mut memory = QueueMemory::new(QueueName::Extract, AFTER, at(100));
         assert_eq!(tick(&mut memory, 1, MappingState::Off(at(40)), 100), Some(Switch::Wake));
-        let short = RestRule::new(QueueName::Fetch, Millis::from_secs(3));
+        let short = QueueMemory::new(QueueName::Fetch, Millis::from_secs(3), at(0));
         assert_eq!((short.rest_after, short.gather_for), (Millis::from_secs(3), Millis::from_secs(3)));
     }
 }

@@ -11,7 +11,7 @@ static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
     let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
     notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
 });
-const MAX_NAME_WORDS: usize = 6;
+const MAX_WORDS: usize = 6;
 const MAX_WIDTH: usize = 60;
 /// Width above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
@@ -65,9 +65,9 @@ fn named(block: &Block) -> Option<Section> {
         return whole;
     }
     // In a heading a few more words may follow a name; a line of text must consist of the name alone.
-    let ends = line.match_indices(' ').take(MAX_NAME_WORDS).map(|(end, _)| line.split_at(end));
+    let ends = line.match_indices(' ').take(MAX_WORDS).map(|(end, _)| line.split_at(end));
     let may_go_on = |(name, rest): &(&str, &str)| {
-        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MAX_NAME_WORDS
+        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MAX_WORDS
     };
     ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
 }
@@ -134,11 +134,11 @@ fn is_linked(block: &Block) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NAME_WORDS, NAMES, NOTICES, TEASERS};
+    use super::{MAX_WORDS, NAMES, NOTICES, TEASERS};
 
     #[test]
     fn a_name_has_one_meaning_and_few_words() {
-        assert!(NAMES.keys().all(|name| name.split(' ').count() <= MAX_NAME_WORDS));
+        assert!(NAMES.keys().all(|name| name.split(' ').count() <= MAX_WORDS));
         assert_eq!(NAMES.len(), TEASERS.len() + NOTICES.len());
     }
 }

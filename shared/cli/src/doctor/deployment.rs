@@ -5,6 +5,7 @@ use super::facts::{AlarmsGoTo, Facts, FunctionFacts, MappingFacts, QuotaFacts, S
 use super::finding::Finding;
 use crate::output::count;
 use curlew_model::QueueName;
+use curlew_policy::mapping_rest::gathers;
 use std::collections::BTreeMap;
 
 /// Concurrent executions of a function without a queue.
@@ -138,7 +139,7 @@ fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Fi
     let waiting = queue.as_ref().ok()?.count.ready;
     let sent = facts.sent_until.as_ref().and_then(|sent| *sent.as_ref().ok()?);
     let is_dispatch_well = sent.is_some_and(|until| facts.now.since(until) <= TICKS_LATE.0);
-    let may_gather = is_dispatch_well && matches!(stage, QueueName::Fetch | QueueName::Extract);
+    let may_gather = is_dispatch_well && gathers(stage);
     if mapping.state != "Disabled" || waiting == 0 || facts.is_paused() || may_gather {
         return None;
     }
