@@ -105,13 +105,19 @@ pub(super) fn is_short(text: &str, hints: &Hints) -> bool {
 
 /// Parses `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
 fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
+    /// Number of words in `10:30:00 BST 2026`.
+    const TIME_AND_YEAR: usize = 5;
     let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);
     let mut next = || rest.next().map(|(at, word)| (at, word.text));
     let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
     let (date, last) = if let Some(month) = month(first, hints) {
-        // If the month is first, day and year must follow directly.
-        let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
-        (fits.then(|| civil_of(hints, third, month, second)).flatten(), third_at)
+        // If the month is first, day and year must follow directly, or with a time between them (`asctime` in C).
+        let is_timed = words.get(third_at).is_some_and(|word| word.mark == ':');
+        let is_year = |text: &str| text.len() == 4 && is_digits(text) && !text.starts_with('0');
+        let mut after = words.iter().enumerate().skip(third_at).take(if is_timed { TIME_AND_YEAR } else { 1 });
+        let (year_at, year) = after.find(|(_, word)| is_year(word.text))?;
+        let fits = is_digits(second) && second.len() <= 2;
+        (fits.then(|| civil_of(hints, year.text, month, second)).flatten(), year_at)
     } else if is_digits(first) && first.len() <= 2 && second.eq_ignore_ascii_case("tháng") {
         let (at, year) = next()?;
         (civil(hints, year, third, first), at)

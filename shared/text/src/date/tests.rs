@@ -372,6 +372,16 @@ fn a_whole_text_may_shorten_the_year_in_the_order_of_its_language() {
 }
 
 #[test]
+fn a_time_may_stand_between_a_day_and_its_year() {
+    let days = |text| find(text, &Hints::page(Order::DayFirst)).into_iter().map(|day| day.at.to_string()).collect();
+    for text in ["Wed May  1 10:00:00 BST 2024", "Posted: Wed May 1 10:00 2024 by Ada", "May 1 10:00:00 +0200 2024"] {
+        assert_eq!(days(text), vec!["2024-05-01T00:00:00Z".to_owned()], "{text}");
+    }
+    let none: Vec<String> = days("On May 1 10 people came, and 2024 more later");
+    assert_eq!(none, [""; 0]);
+}
+
+#[test]
 fn days_in_paths_are_read_and_numbers_are_not() {
     for path in ["/2026/05/01/a", "/2026/5/1", "/2026/may/01/a", "/a/2026-05-01-b", "/2026_05_01", "/20260501_b.html"] {
         assert_eq!(day_in_path(path).map(|at| at.day()).as_deref(), Some("2026-05-01"), "{path}");
