@@ -58,6 +58,8 @@ fn an_index_names_sitemaps() {
         ]
     );
     assert!(index.pages.is_empty() && !index.is_cut);
+    let list = read("<urlset><url><loc>/posts.xml?page=2</loc></url><url><loc>/about-xml</loc></url></urlset>");
+    assert_eq!((list.sitemaps.len(), list.pages.len()), (1, 1));
 }
 
 #[test]

@@ -160,7 +160,9 @@ impl<'a> Reader<'a> {
         let date = |field| Some(text(field)).filter(|text| text.len() <= MAX_DATE).and_then(|it| text::date(it, None));
         let Some(loc) = resolve("loc") else { return };
         let lastmod = date("lastmod");
-        if self.is_sitemap {
+        // Some list further sitemaps as if they were pages.
+        let path = loc.split(['?', '#']).next().unwrap_or_default();
+        if self.is_sitemap || path.ends_with(".xml") || path.ends_with(".xml.gz") {
             return self.out.sitemaps.push(SitemapLink { loc, lastmod });
         }
         let title = text::plain(text("title"), false, self.limits.title_chars);
