@@ -36,5 +36,6 @@ impl Visit {
 /// Returns true if a document seems to be HTML with a refresh; one that a feed quotes does not count.
 fn has_meta_refresh(head: &[u8]) -> bool {
     let begins_so = head.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"));
-    (begins_so || is_html(head)) && head.windows(7).any(|word| word.eq_ignore_ascii_case(b"refresh"))
+    let is_refresh = |word: &[u8]| matches!(word[0], b'r' | b'R') && word.eq_ignore_ascii_case(b"refresh");
+    (begins_so || is_html(head)) && head.windows(7).any(is_refresh)
 }
