@@ -70,7 +70,8 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
     steps.step("the one that ends the process is given up", || {
         let letters = stack.dead_letters(QueueName::Fetch);
         assert_eq!(letters.len(), 1, "{letters:?}");
-        assert_eq!(letters[0].body, deadly);
+        // A job that was put back meanwhile says so.
+        assert_eq!(letters[0].body.replace("\"is_again\":true,", ""), deadly);
         let reason = format!("the process died while this job ran, {MAX_DEATHS} times");
         assert_eq!(letters[0].error.as_deref(), Some(reason.as_str()));
         assert_eq!(kills, MAX_DEATHS as usize + 1, "the job ends its process once with the others, then alone");

@@ -79,16 +79,6 @@ impl Jobs {
         Job::from_message(text).map_err(ReadError::Unreadable)
     }
 
-    /// Sends a text unchanged.
-    #[cfg(test)]
-    pub(crate) async fn send_text(&self, stage: QueueName, text: &str, due: Timestamp) -> Result<(), PortError> {
-        if due > (self.now)() + super::LONGEST_DELAY {
-            return self.park(vec![(stage, text.to_owned(), due)]).await;
-        }
-        let outgoing = OutgoingMessage::new(text.to_owned(), due);
-        self.send_messages(stage, &[outgoing]).await.into_iter().collect()
-    }
-
     /// Returns a message with `text`, or with a claim check if it is too long for SQS.
     pub(super) async fn outgoing(
         &self,
@@ -118,4 +108,23 @@ pub(super) fn text(job: &Job) -> Result<String, PortError> {
         return Ok(text.replace('\u{fffe}', "\\ufffe").replace('\u{ffff}', "\\uffff"));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::LONGEST_DELAY;
+    use async_trait::async_trait;
+    use curlew_testkit::conformance::queue::SendRaw;
+
+    #[async_trait]
+    impl SendRaw for Jobs {
+        async fn send_raw(&self, stage: QueueName, text: &str, due: Timestamp) -> Result<(), PortError> {
+            if due > (self.now)() + LONGEST_DELAY {
+                return self.park(vec![(stage, text.to_owned(), due)]).await;
+            }
+            let outgoing = OutgoingMessage::new(text.to_owned(), due);
+            self.send_messages(stage, &[outgoing]).await.into_iter().collect()
+        }
+    }
 }

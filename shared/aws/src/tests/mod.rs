@@ -7,11 +7,10 @@ mod sending;
 mod server;
 
 use crate::chance::long_name;
-use crate::{Connection, Jobs, Names, Store, provision};
+use crate::{Connection, Names, Store, provision};
 use async_trait::async_trait;
-use curlew_model::{Millis, QueueName, Timestamp};
-use curlew_ports::PortError;
-use curlew_testkit::conformance::queue::{Pass, SendRaw};
+use curlew_model::{Millis, Timestamp};
+use curlew_testkit::conformance::queue::Pass;
 
 /// Names of a stack whose requests go to a test server.
 fn names() -> Names {
@@ -37,13 +36,6 @@ impl Stack {
         provision(&connection, &names).await.expect("provisions");
         let store = Store::new(&connection, names.clone());
         Stack { connection, names, store }
-    }
-}
-
-#[async_trait]
-impl SendRaw for Jobs {
-    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
-        self.send_text(stage, message, due).await
     }
 }
 
