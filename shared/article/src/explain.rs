@@ -84,7 +84,6 @@ impl Explanation {
                 Some((_, reasons)) => Some(reasons.get(at).cloned().unwrap_or_default().into()),
             },
         });
-        let (candidates, lines) = (candidates.collect(), lines.collect());
-        Explanation { candidates, lines, image_by: None, canonical_by: None }
+        Explanation { candidates: candidates.collect(), lines: lines.collect(), ..Explanation::default() }
     }
 }

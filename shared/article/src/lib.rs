@@ -155,9 +155,10 @@ fn read<T>(
     let evidence = Evidence { outline: &outline, linked: &linked, micro: &micro };
     let title = title::choose(evidence);
     let site_name = title::site_name(evidence, title.as_deref());
-    let weighed = body::weigh(&outline, title.as_deref());
+    let folded = title.as_deref().map(text::fold).unwrap_or_default();
+    let weighed = body::weigh(&outline, &folded);
     let author = author::choose(evidence, title.as_deref(), site_name.as_deref(), weighed.end());
-    let chosen = body::text(&tree, &outline, &weighed, linked.body.as_deref(), title.as_deref());
+    let chosen = body::text(&tree, &outline, &weighed, linked.body.as_deref(), &folded);
     work.text = weighed.steps + chosen.steps + outline.looks.get();
     let language = language::choose(evidence, &chosen.text);
     let dated = dates::choose(evidence, &chosen, html, language.as_deref());

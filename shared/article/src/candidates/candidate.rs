@@ -52,24 +52,39 @@ impl Candidate {
         Candidate::counted(outline, from, span, left)
     }
 
-    pub(crate) fn learned(outline: &Outline<'_>, left: Vec<Option<Reason>>) -> Candidate {
+    pub(crate) fn whole(outline: &Outline<'_>, from: &'static str, left: Vec<Option<Reason>>) -> Candidate {
         let span = Span { start: 0, end: left.len(), serial: 0, parent: 0 };
-        Candidate::counted(outline, "learned", span, left)
+        Candidate::counted(outline, from, span, left)
+    }
+
+    /// Returns all that stands below the headline, in no other part of the page: the text of a page that no extractor
+    /// can tell from labels, such as verses, captions of photographs, or paragraphs set as headings.
+    pub(crate) fn remaining(outline: &Outline<'_>) -> Candidate {
+        let parts = parts::outside(outline);
+        let others = parts.iter().filter(|part| part.kind != Kind::Caption);
+        let headline = outline.headings_of(1).next().map_or(0, |heading| heading.block);
+        let runs = others.map(|part| (part.span.start, part.span.end)).chain([(0, headline)]);
+        let reason = |(block, is_outside): (&Block, bool)| {
+            if is_outside || block.links() > 0.5 { Some("outside of the article") } else { lines::by_itself(block) }
+        };
+        let left = outline.blocks.iter().zip(covered(outline.blocks.len(), runs)).map(reason);
+        Candidate::whole(outline, "remaining", left.collect())
     }
 
     fn counted(outline: &Outline<'_>, from: &'static str, span: Span, left: Vec<Option<Reason>>) -> Candidate {
-        let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
-        candidate.count(outline);
-        candidate
+        let candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
+        let chars = candidate.kept(outline).map(|(_, block)| block.chars).sum();
+        let link_chars = candidate.kept(outline).map(|(_, block)| block.link_chars).sum();
+        Candidate { chars, link_chars, ..candidate }
     }
 
     fn keep_only(&mut self, outline: &Outline<'_>, spans: &[Span], reason: Reason) {
-        let runs = spans.iter().map(|span| (span.start - self.span.start, span.end - self.span.start));
+        let runs = spans.iter().map(|span| (span.start.saturating_sub(self.span.start), span.end - self.span.start));
         let kept = covered(self.left.len(), runs);
         for (left, _) in self.left.iter_mut().zip(kept).filter(|(left, kept)| left.is_none() && !kept) {
             *left = Some(reason);
         }
-        self.count(outline);
+        *self = Candidate::counted(outline, self.from, self.span, std::mem::take(&mut self.left));
     }
 
     pub(crate) fn shared(&self, other: &Candidate, outline: &Outline<'_>) -> usize {
@@ -86,11 +101,6 @@ impl Candidate {
 
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
-    }
-
-    fn count(&mut self, outline: &Outline<'_>) {
-        self.chars = self.kept(outline).map(|(_, block)| block.chars).sum();
-        self.link_chars = self.kept(outline).map(|(_, block)| block.link_chars).sum();
     }
 }
 
@@ -135,11 +145,9 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
     const MAX_OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
     let before = parts::before_main(outline);
-    let named = outline.marks.iter().filter(|(_, span, _)| span.end > before);
     let mut out: Vec<Candidate> = Vec::new();
     for wanted in [Mark::ArticleBody, Mark::Content, Mark::Article, Mark::Main] {
-        let mut spans: Vec<Span> =
-            named.clone().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
+        let mut spans: Vec<Span> = outline.marked(wanted).filter(|span| span.end > before).collect();
         spans.sort_by_key(|span| (usize::MAX - between(&chars, span.start, span.end), span.serial));
         spans.truncate(MAX_OF_A_SORT);
         for span in spans {
@@ -158,33 +166,32 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
 
 /// Joins the containers into which a long article is often divided, unless each is in a separate `<article>`.
 fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
-    let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
-    let outer: Vec<&Span> = marks(Mark::Content)
-        .filter(|span| !marks(Mark::Content).any(|other| other.holds(span)))
-        .filter(|span| !parts.iter().any(|part| part.span.holds(span)))
-        .collect();
-    let (first, last) = (outer.first()?, outer.last()?);
-    let lists =
-        marks(Mark::Article).filter(|article| outer.iter().filter(|span| article.holds(span)).count() == 1).count() > 1;
-    if outer.len() < 2 || lists {
+    let outer = outermost(outline, parts, Mark::Content);
+    let holds_one = |article: &Span| outer.iter().filter(|span| article.holds(span)).count() == 1;
+    if outline.marked(Mark::Article).filter(holds_one).count() > 1 {
         return None;
     }
-    let around = around(outline, first, last)?;
-    let mut all = Candidate::new(outline, parts, title, "content", *around);
     // A heading right above a container belongs to it.
     let heading = |block: usize| matches!(outline.blocks.get(block).map(|block| block.tag), Some(Tag::Heading(_)));
-    let with_heading = |span: &&Span| match span.start.checked_sub(1).filter(|n| *n >= around.start && heading(*n)) {
-        Some(start) => Span { start, ..**span },
-        None => **span,
-    };
-    let containers: Vec<Span> = outer.iter().map(with_heading).collect();
-    all.keep_only(outline, &containers, "between the containers of the text");
+    let above = |span: &Span| span.start.checked_sub(1).filter(|above| heading(*above)).unwrap_or(span.start);
+    let with_headings: Vec<Span> = outer.iter().map(|span| Span { start: above(span), ..*span }).collect();
+    let mut all = around(outline, parts, title, "content", &outer)?;
+    all.keep_only(outline, &with_headings, "between the containers of the text");
     Some(all)
 }
 
-fn around<'o>(outline: &'o Outline<'_>, first: &Span, last: &Span) -> Option<&'o Span> {
+fn outermost(outline: &Outline<'_>, parts: &[Part], wanted: Mark) -> Vec<Span> {
+    let is_inside = |span: &Span| outline.marked(wanted).any(|other| other.holds(span));
+    let is_outside = |span: &Span| parts.iter().any(|part| part.span.holds(span));
+    outline.marked(wanted).filter(|span| !is_inside(span) && !is_outside(span)).collect()
+}
+
+/// Returns the innermost element around several; `None` for fewer than two.
+fn around(outline: &Outline<'_>, parts: &[Part], title: &str, from: &'static str, spans: &[Span]) -> Option<Candidate> {
+    let [first, .., last] = spans else { return None };
     // Ancestors close after their descendants, so the innermost one is found.
-    outline.spans.iter().find(|span| span.holds(first) && span.holds(last))
+    let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
+    Some(Candidate::new(outline, parts, title, from, *around))
 }
 
 /// Joins several `<article>` elements, none of which is most of the text: the posts of a thread or of a live blog.
@@ -197,23 +204,15 @@ fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     let links = sums(&outline.blocks, |block| block.link_chars);
     let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
     let size = |span: &Span| between(&chars, span.start, span.end);
-    let all: Vec<Span> =
-        outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Article).map(|(_, span, _)| *span).collect();
-    let mut posts: Vec<Span> = all
-        .iter()
-        .filter(|span| !all.iter().any(|other| other.holds(span)))
-        .filter(|span| !parts.iter().any(|part| part.span.holds(span)))
-        .filter(|span| between(&links, span.start, span.end) * 100 < LINKS * size(span))
-        .filter(|span| between(&sentences, span.start, span.end) * 2 > size(span))
-        .copied()
-        .collect();
+    let mut posts = outermost(outline, parts, Mark::Article);
+    posts.retain(|span| between(&links, span.start, span.end) * 100 < LINKS * size(span));
+    posts.retain(|span| between(&sentences, span.start, span.end) * 2 > size(span));
     posts.sort_unstable_by_key(|span| span.start);
-    let (first, last) = (posts.first()?, posts.last()?);
     let together: usize = posts.iter().map(size).sum();
-    if posts.len() < 2 || posts.iter().any(|span| size(span) * 100 >= MOST * together) {
+    if posts.iter().any(|span| size(span) * 100 >= MOST * together) {
         return None;
     }
-    let mut joined = Candidate::new(outline, parts, title, "article", *around(outline, first, last)?);
+    let mut joined = around(outline, parts, title, "article", &posts)?;
     joined.keep_only(outline, &posts, "between the posts");
     Some(joined)
 }

@@ -48,14 +48,14 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
         let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
-        let inside = outline.blocks.get(*start..*end).unwrap_or_default();
+        let inside = outline.blocks.get(start..end).unwrap_or_default();
         let mut below = inside.iter().skip_while(|block| block.tag != Tag::Heading(1));
-        if below.any(lines::is_sentence) { *start } else { 0 }
+        if below.any(lines::is_sentence) { start } else { 0 }
     })
 }
 
-fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
-    let mut mains = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
+fn only_main(outline: &Outline<'_>) -> Option<Span> {
+    let mut mains = outline.marked(Mark::Main);
     mains.next().filter(|_| mains.next().is_none())
 }
 

@@ -30,13 +30,12 @@ const SHORT: usize = 250;
 /// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
 const LITTLE: usize = 600;
 
-/// Ranks the candidates. `title` is the headline.
-pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
-    let title = title.map(text::fold).unwrap_or_default();
+/// Ranks the candidates. `title` is the headline, folded.
+pub(crate) fn weigh(outline: &Outline<'_>, title: &str) -> Ranking {
     let parts = parts::outside(outline);
     let spans = parts.iter().filter(|part| part.kind == Kind::Hidden).map(|part| (part.span.start, part.span.end));
     let hidden = covered(outline.blocks.len(), spans);
-    let candidates = candidate::all(outline, &parts, &title);
+    let candidates = candidate::all(outline, &parts, title);
     let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
         .filter_map(|(from, _)| candidates.iter().filter(|c| c.from == *from).max_by_key(|c| c.chars))
@@ -91,30 +90,27 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     Weight { agreement: confirmed, prior, score }
 }
 
-pub(crate) fn text(
-    tree: &Html,
-    outline: &Outline<'_>,
-    weighed: &Ranking,
-    stated: Option<&str>,
-    title: Option<&str>,
-) -> Body {
+pub(crate) fn text(tree: &Html, outline: &Outline<'_>, weighed: &Ranking, stated: Option<&str>, title: &str) -> Body {
     let best = weighed.chosen();
-    let folded = title.map(text::fold).unwrap_or_default();
-    let evidence = PageFacts { outline, weighed, best, title: &folded };
+    let evidence = PageFacts { outline, weighed, best, title };
     let table = features::table(&evidence);
-    let described = table.len() as u64;
-    let mut chosen = best.map(|candidate| render(outline, candidate, &folded)).unwrap_or_default();
+    let mut chosen = best.map(|candidate| render(outline, candidate, title)).unwrap_or_default();
     let learned = learned::decide(&evidence, &table);
     if let Some(answer) = &learned {
         // Dates and images are searched where the rules found the text.
         let (start, end) = (chosen.start, chosen.end);
-        chosen = Body { start, end, ..render(outline, &answer.candidate, &folded) };
+        chosen = Body { start, end, ..render(outline, &answer.candidate, title) };
     }
     let mut width = text::width(&chosen.text);
-    let longest = weighed.candidates.iter().max_by_key(|candidate| candidate.chars);
-    if let Some(longest) = longest.filter(|longest| width < SHORT && longest.chars > 2 * width) {
-        chosen = render(outline, longest, &folded);
-        width = text::width(&chosen.text);
+    if width < SHORT {
+        let longest = weighed.candidates.iter().max_by_key(|candidate| candidate.chars).cloned();
+        let remaining = Some(Candidate::remaining(outline)).filter(|remaining| remaining.chars >= SHORT);
+        for other in longest.into_iter().chain(remaining) {
+            if width < SHORT && other.chars > 2 * width {
+                chosen = render(outline, &other, title);
+                width = text::width(&chosen.text);
+            }
+        }
     }
     // No byte is wider than one column, so a text that is not longer than this is not read.
     if let Some(body) = stated.filter(|body| body.len() > 2 * width) {
@@ -128,11 +124,10 @@ pub(crate) fn text(
     if width < LITTLE && !outline.is_paywalled {
         chosen = or_stored(chosen, tree, outline, title);
     }
-    Body { table, learned, steps: chosen.steps + described, ..chosen }
+    Body { steps: chosen.steps + table.len() as u64, table, learned, ..chosen }
 }
 
-fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option<&str>) -> Body {
-    let folded = title.map(text::fold).unwrap_or_default();
+fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: &str) -> Body {
     for Stored { html, from, steps } in stored::read(tree) {
         chosen.steps += steps;
         if html.len() < SHORT {
@@ -142,7 +137,7 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
         let Ok(inner) = dom::build(&html, &outline.limits, &mut steps) else { continue };
         let Ok(inner_outline) = walk::walk(&inner, &outline.page, &outline.limits) else { continue };
         let weighed = weigh(&inner_outline, title);
-        let best = weighed.chosen().map(|candidate| render(&inner_outline, candidate, &folded));
+        let best = weighed.chosen().map(|candidate| render(&inner_outline, candidate, title));
         let found = best.unwrap_or_default();
         steps += chosen.steps + inner_outline.steps + weighed.steps;
         if text::width(&found.text) > 2 * text::width(&chosen.text).max(SHORT / 2) {

@@ -5,6 +5,7 @@ use crate::read::dom::without_tags;
 use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, leftovers::is_generic_title, leftovers::is_leftover, references};
+use std::ops::{Range, RangeInclusive};
 
 pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
@@ -30,33 +31,34 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let mut own = outline.headings_of(1).map(|heading| &heading.own).filter(|own| words(own) >= 2);
     own.find(|own| told.iter().any(|title| fold(title) == fold(own)))
         .cloned()
-        .or_else(|| heading(outline, &told, 1, |title, (at, _)| title.get(..at)))
+        .or_else(|| heading(outline, &told, 1..=1, beginning_of))
         .or_else(|| sentence().map(|text| without_label(text, &told).to_owned()))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
-        .or_else(|| heading(outline, &told, 2, |title, (at, _)| title.get(..at)))
-        .or_else(|| heading(outline, &told, 2, |title, (_, end)| title.get(end..)))
+        .or_else(|| heading(outline, &told, 2..=4, beginning_of))
+        .or_else(|| heading(outline, &told, 2..=4, |title, mark| title.get(mark.end..)))
         .or_else(|| told.first().cloned())
         .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
         .or_else(|| [shared, stated, document].into_iter().find(|title| !title.is_empty()))
 }
 
-fn heading(
-    outline: &Outline<'_>,
-    stated: &[String],
-    level: u8,
-    part: fn(&str, (usize, usize)) -> Option<&str>,
-) -> Option<String> {
+/// Returns what stands before a separator. A colon may belong to the headline.
+fn beginning_of(title: &str, mark: Range<usize>) -> Option<&str> {
+    title.get(..mark.start).filter(|_| title.get(mark).is_some_and(|mark| mark != ": "))
+}
+
+type Part = fn(&str, Range<usize>) -> Option<&str>;
+fn heading(outline: &Outline<'_>, stated: &[String], levels: RangeInclusive<u8>, part: Part) -> Option<String> {
     const ALIKE: f64 = 0.75;
-    let parts = |title: &String| separators(title).into_iter().filter_map(|at| part(title, at)).map(fold).collect();
-    let told: Vec<String> = stated.iter().flat_map(|title| [vec![fold(title)], parts(title)].concat()).collect();
-    let mut best: Option<(&str, f64)> = None;
-    for Heading { text, .. } in outline.headings_of(level) {
+    let parts_of = |title: &String| separators(title).into_iter().filter_map(|at| part(title, at)).map(fold).collect();
+    let parts: Vec<String> = stated.iter().flat_map(|title| -> Vec<String> { parts_of(title) }).collect();
+    let told: Vec<String> = stated.iter().map(|title| fold(title)).chain(parts.iter().cloned()).collect();
+    let scored = levels.flat_map(|level| outline.headings_of(level)).filter_map(|Heading { text, level, .. }| {
         let folded = fold(text);
         let score = told.iter().map(|title| alike(title, &folded, ALIKE)).fold(0.0, f64::max);
-        if score >= ALIKE && best.is_none_or(|(_, known)| score > known) {
-            best = Some((text, score));
-        }
-    }
+        // Small headings also name products, and posts of lists.
+        (score >= ALIKE && (*level < 3 || parts.contains(&folded))).then_some((text, score))
+    });
+    let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
     best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
@@ -89,13 +91,13 @@ fn only<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
     ones.next().filter(|_| ones.next().is_none())
 }
 
-fn separators(title: &str) -> Vec<(usize, usize)> {
+fn separators(title: &str) -> Vec<Range<usize>> {
     const MAX_SEPARATORS: usize = 4;
-    let found = marks(title).flat_map(|mark| title.match_indices(mark).take(MAX_SEPARATORS));
-    let mut ends: Vec<(usize, usize)> = found.map(|(at, mark)| (at, at + mark.len())).collect();
-    ends.sort_unstable();
-    ends.truncate(MAX_SEPARATORS);
-    ends
+    let found = marks(title).chain([": "]).flat_map(|mark| title.match_indices(mark).take(MAX_SEPARATORS));
+    let mut found: Vec<Range<usize>> = found.map(|(at, mark)| at..at + mark.len()).collect();
+    found.sort_unstable_by_key(|mark| (mark.start, mark.end));
+    found.truncate(MAX_SEPARATORS);
+    found
 }
 
 fn marks(title: &str) -> impl Iterator<Item = &'static str> {

@@ -38,7 +38,7 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> 
         return None;
     }
     let left = kept.into_iter().map(|kept| (!kept).then_some("no text"));
-    let candidate = Candidate::learned(evidence.outline, left.collect());
+    let candidate = Candidate::whole(evidence.outline, "learned", left.collect());
     (candidate.chars > 0).then_some(Answer { scores, candidate })
 }
 

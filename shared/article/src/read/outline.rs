@@ -250,7 +250,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) places: Vec<Surroundings>,
     /// Every element that contains text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
-    pub(crate) marks: Vec<(Mark, Span, NodeId)>,
+    pub(crate) marks: Vec<(Mark, Span)>,
     pub(crate) parts: Vec<Part>,
     /// True if the page's data say that its article is not free. Hidden text is then left out, whatever its length.
     pub(crate) is_paywalled: bool,
@@ -265,6 +265,10 @@ pub(crate) struct Outline<'a> {
 impl<'a> Outline<'a> {
     pub(crate) fn headings_of(&self, level: u8) -> impl Iterator<Item = &Heading> {
         self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
+    }
+
+    pub(crate) fn marked(&self, wanted: Mark) -> impl Iterator<Item = Span> {
+        self.marks.iter().filter(move |(mark, _)| *mark == wanted).map(|(_, span)| *span)
     }
 
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {

@@ -66,7 +66,7 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Result<Ou
                 let Node::Element(element) = node.value() else { continue };
                 *if is_formatting(element.name()) { &mut formatting } else { &mut structure } -= 1;
                 match skipping {
-                    None => walk.close(node, element),
+                    None => walk.close(element),
                     Some(id) if id == node.id() => skipping = None,
                     Some(_) => {}
                 }
@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
         is_small && text_of(node, MAX_BYTES, &mut self.looks).len() <= MAX_BYTES && self.looks > 0
     }
 
-    fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+    fn close(&mut self, element: &'a Element) {
         let tag = element.name();
         let is_inline = self.open.last().is_some_and(|open| open.is_inline);
         let in_line = self.stays_in_line(tag, is_inline);
@@ -339,7 +339,7 @@ impl<'a> Walk<'a> {
         if let Some(mark) = open.mark
             && self.out.marks.len() < MANY
         {
-            self.out.marks.push((mark, span, node.id()));
+            self.out.marks.push((mark, span));
         }
     }
 

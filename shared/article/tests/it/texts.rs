@@ -1,6 +1,6 @@
 //! Tests which containers of a page are its text, and which of their lines are not.
 
-use crate::story::{FIRST, REST, TEXT, read};
+use crate::story::{FIRST, REST, TEXT, WALK, assert_parts, read};
 
 #[test]
 fn what_only_leads_elsewhere_is_left_out() {
@@ -32,6 +32,23 @@ fn text_in_several_containers_is_put_together_but_posts_are_not() {
     );
     let article = read(&split);
     assert!(article.text.contains("northern railing") && article.text.contains("same long read"), "{}", article.text);
+}
+
+#[test]
+fn text_that_looks_like_labels_captions_or_headings_is_read_if_there_is_no_other() {
+    let lines = WALK.map(|paragraph| paragraph.split(", ").map(str::to_owned).collect::<Vec<_>>()).concat();
+    let menu = "<header><a href=/>Home</a> <a href=/a>All of our walks</a></header>";
+    let footer = "<footer><a href=/ink>The Weir is printed whenever there is ink</a></footer>";
+    for text in [
+        format!("<div>{}</div>", lines.join("<br>")),
+        format!("<div class=song><div>{}</div></div>", lines.join("</div><div>")),
+        WALK.map(|told| format!("<figure><img src=/1.jpg><figcaption>{told}</figcaption></figure>")).concat(),
+        WALK.map(|told| format!("<h5>{told}</h5>")).concat(),
+    ] {
+        let read = read(&format!("{menu}<h1>A walk along the weir</h1>{text}{footer}")).text;
+        assert!(lines.iter().all(|line| read.contains(line.as_str())), "{text}\n{read}");
+        assert_parts(&read, &[], &["All of our walks", "printed whenever", "A walk along"]);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ fn the_site_name_is_no_part_of_the_headline() {
         ("The Weir: A bridge falls</title><meta property=og:title content='A bridge falls'>", "", "A bridge falls"),
         ("A bridge falls – The Weir", "<h1>The Weir</h1>", "A bridge falls"),
         ("Bridge falls - The Weir", "<h1>The Weir</h1><h2>A bridge falls</h2>", "A bridge falls"),
+        ("Notes: A bridge falls", "<h3 class=post-title>A bridge falls</h3>", "A bridge falls"),
         ("A bridge falls at the weir | The Weir", "<h1>A bridge falls at the weir</h1>", "A bridge falls at the weir"),
         ("Tom &amp; Ann – one bridge", "", "Tom & Ann – one bridge"),
         ("港の古い灯台、十年ぶりに公開｜みなと新聞デジタル", "", "港の古い灯台、十年ぶりに公開"),
