@@ -181,7 +181,7 @@ impl Batch {
     /// Plans which jobs run, in which order, and the turn of a lane.
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
-        let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
+        let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.was_unfinished(*n));
         // Jobs that have not killed a process come first, so they are done before one of the others can kill this
         // process.
         alone.sort_by_key(|n| (self.deaths[*n], &self.messages[*n].id));
@@ -198,6 +198,11 @@ impl Batch {
             }
         }
         Plan { alone, ..plan }
+    }
+
+    /// True if an earlier delivery of the job was not finished, also if the job was sent as a new message since.
+    fn was_unfinished(&self, n: usize) -> bool {
+        self.messages[n].receives > 1 || self.jobs[n].as_ref().is_some_and(|job| job.is_again)
     }
 
     /// Returns the name of a job's lane: the host key whose lease the job needs, or a unique name if it needs none.

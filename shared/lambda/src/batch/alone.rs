@@ -1,4 +1,4 @@
-//! Jobs that have been delivered before. One of them may have killed the process of an earlier invocation, for example
+//! Jobs with an unfinished earlier delivery. One of them may have killed the process of an earlier invocation, for example
 //! with a document that takes all memory, and may kill it again.
 
 use super::put_back::within;

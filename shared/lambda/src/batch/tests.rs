@@ -275,7 +275,9 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
         };
         let poison = message("hang");
         let [new, first, last] = ["new", "first", "last"].map(message);
-        let batch = world.open(&[(&new, 1), (&first, 2), (&poison, 2), (&last, 3)]).await;
+        // This one was sent as a new message after an unfinished delivery.
+        let last = Job::from_message(&last).unwrap().again().to_message().unwrap();
+        let batch = world.open(&[(&new, 1), (&first, 2), (&poison, 3), (&last, 1)]).await;
         let plan = batch.plan();
         assert_eq!((plan.alone.as_slice(), plan.lanes.as_slice()), ([1, 2, 3].as_slice(), [vec![0]].as_slice()));
         let program = std::sync::Arc::new(world.program());
