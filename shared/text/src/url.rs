@@ -9,13 +9,15 @@ const NAME: usize = 253;
 const LABEL: usize = 63;
 
 /// Parses a URL, relative to `base` if given. The old pseudo-scheme `feed:` is replaced by the scheme after it, or else
-/// by the scheme of the base, or `http`.
+/// by the scheme of the base, or `http`. A reference that begins with the host of the base, as `example.org/post` does,
+/// lacks its scheme.
 ///
 /// # Errors
 /// The text is not a URL, or its host name is too long. A long name is rejected before it is decoded, because the time
 /// for decoding grows with the square of a label's length.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let whole = without_feed_scheme(text, base);
+    let whole = if begins_with_host(&whole, base) { format!("//{}", whole.trim_start()).into() } else { whole };
     let text = &*whole;
     if has_long_label(text, base) {
         return Err(ParseError::IdnaError);
@@ -32,6 +34,14 @@ fn without_feed_scheme<'t>(text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
         true => format!("{}:{rest}", base.map_or("http", Url::scheme)).into(),
         false => rest.into(),
     }
+}
+
+/// True if the first segment of a reference is the host name of the base, with or without `www.`.
+fn begins_with_host(text: &str, base: Option<&Url>) -> bool {
+    let first = text.trim_start().split(['/', '?', '#']).next().unwrap_or_default();
+    let host = base.and_then(Url::domain).filter(|host| first.contains('.') && host.contains('.'));
+    let bare = |name: &str| name.strip_prefix("www.").unwrap_or(name).to_owned();
+    host.is_some_and(|host| bare(host) == bare(&first.trim_end().to_ascii_lowercase()))
 }
 
 /// Resolves a reference of at most `max_bytes` to an `http` or `https` URL without user information; `None` if invalid.
@@ -107,6 +117,26 @@ mod tests {
             assert_eq!(parse(text, Some(&base)).map(String::from).unwrap_or_default(), in_a_page, "{text}");
         }
         assert!(parse(&format!("feed://xn--{}", "a".repeat(1_985)), None).is_err());
+    }
+
+    #[test]
+    fn a_reference_that_begins_with_the_host_lacks_its_scheme() {
+        let base: Url = "https://www.example.org/a/b".parse().unwrap();
+        for (text, whole) in [
+            ("www.example.org/post", "https://www.example.org/post"),
+            (" Example.org/post?x=1", "https://example.org/post?x=1"),
+            ("example.org", "https://example.org/"),
+            ("example.org.html", "https://www.example.org/a/example.org.html"),
+            ("other.example/post", "https://www.example.org/a/other.example/post"),
+            ("/example.org/post", "https://www.example.org/example.org/post"),
+            ("http://example.org/post", "http://example.org/post"),
+        ] {
+            assert_eq!(parse(text, Some(&base)).map(String::from), Ok(whole.to_owned()), "{text}");
+        }
+        assert_eq!(
+            parse("post", Some(&"https://post/".parse().unwrap())).map(String::from),
+            Ok("https://post/post".into())
+        );
     }
 
     #[test]

@@ -29,19 +29,17 @@ impl Candidate {
             *sum += between(&chars, start.max(*last), end);
             *last = end.max(*last);
         }
-        let believed = |part: &Part, start, end| match part.kind {
+        let believed = |part: &Part| match part.kind {
             Kind::Hidden | Kind::Comments => true,
             _ => {
+                let (start, end) = within(part);
                 let together = part.name.and_then(|name| of_name.get(&name)).map_or(0, |(sum, _)| *sum);
                 between(&chars, start, end).max(together) * 2 < whole
             }
         };
         let mut left = vec![None; blocks.len()];
         for kind in Kind::ALL {
-            let runs = inside().filter(|part| part.kind == kind).filter_map(|part| {
-                let (start, end) = within(part);
-                believed(part, start, end).then_some((start, end))
-            });
+            let runs = inside().filter(|part| part.kind == kind && believed(part)).map(within);
             let covered = covered(blocks.len(), runs);
             for (reason, _) in left.iter_mut().zip(covered).filter(|(reason, covered)| *covered && reason.is_none()) {
                 *reason = Some(kind.reason());

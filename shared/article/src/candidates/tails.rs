@@ -81,14 +81,11 @@ struct SectionPlace {
 
 /// Returns the blocks below a section's heading up to the next such heading, the end of its box, or running text.
 fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [Block] {
-    let level = match blocks.get(at).map(|block| block.tag) {
-        Some(Tag::Heading(level)) => level,
-        _ => 7,
-    };
+    let level = if let Some(Block { tag: Tag::Heading(level), .. }) = blocks.get(at) { *level } else { 7 };
     let limit = place.own.unwrap_or(blocks.len()).min(blocks.len());
     let rest = blocks.get(at + 1..limit).unwrap_or_default();
     let length = rest.iter().take_while(|block| {
-        let linked = is_linked(block);
+        let linked = block.links() > 0.5;
         match block.tag {
             Tag::Heading(next) => linked || next > level,
             // Teasers have a few lines of text, but only below the article.
@@ -112,13 +109,13 @@ fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace)
 }
 
 fn inserted(run: &[Block], section: Section) -> usize {
-    let is_plain = |block: &Block| !is_linked(block) && !matches!(block.tag, Tag::Heading(_));
-    let linked = run.iter().filter(|block| is_linked(block)).count();
+    let is_plain = |block: &Block| block.links() <= 0.5 && !matches!(block.tag, Tag::Heading(_));
+    let linked = run.iter().filter(|block| block.links() > 0.5).count();
     let plain = run.iter().filter(|block| is_plain(block)).count();
     match section {
         Section::Teasers if linked > 0 && plain <= linked + 1 => run.len(),
         Section::Teasers => {
-            let links = (0..run.len()).filter(|at| is_linked(&run[*at]));
+            let links = (0..run.len()).filter(|at| run[*at].links() > 0.5);
             links.fold(0, |end, at| if at <= end + NEAR { at + 1 } else { end })
         }
         Section::Notice => {
@@ -126,10 +123,6 @@ fn inserted(run: &[Block], section: Section) -> usize {
             plain.nth(NOTICE).unwrap_or(run.len())
         }
     }
-}
-
-fn is_linked(block: &Block) -> bool {
-    block.link_chars * 2 > block.chars
 }
 
 #[cfg(test)]

@@ -388,5 +388,3 @@ fn of_page(evidence: &PageFacts<'_>, all: Sum) -> Vec<i64> {
     numbers.push(best.map_or(-1, |best| RULES.iter().position(|rule| *rule == best.from).map_or(-1, number)));
     numbers
 }
-
-const _: () = assert!(CONTAINERS * 5 == 25);

@@ -56,11 +56,6 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// True for an `<a>` that only names a place on the page. Left open, it surrounds all that follows.
-pub(crate) fn is_place(element: &Element) -> bool {
-    attr(element, "href").is_none() && (attr(element, "name").is_some() || attr(element, "id").is_some())
-}
-
 fn concealing(style: &str) -> bool {
     is_undisplayed(style)
         || declares(style, "visibility", |value| value.eq_ignore_ascii_case("hidden"))

@@ -8,7 +8,7 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSin
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, QualName};
+use html5ever::{Attribute, QualName, local_name};
 use scraper::{Html, HtmlTreeSink};
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
@@ -34,6 +34,8 @@ pub(crate) struct CountingSink {
     /// Upper bound on the formatting elements that the tree builder remembers.
     listed: Cell<usize>,
     refused: Cell<Option<Unreadable>>,
+    /// True if a link that is created now is one that was left open when its parent ended.
+    reopens: Cell<bool>,
 }
 
 impl CountingSink {
@@ -47,6 +49,7 @@ impl CountingSink {
             kinds: RefCell::default(),
             listed: Cell::new(0),
             refused: Cell::new(None),
+            reopens: Cell::new(false),
         }
     }
 
@@ -124,6 +127,11 @@ impl TreeSink for CountingSink {
         } else {
             attrs
         };
+        // Nobody can tell where such a link was meant to end, so it becomes a mere place.
+        if self.reopens.get() && name.local == local_name!("a") {
+            let links = attrs.iter_mut().filter(|attribute| attribute.name.local == local_name!("href"));
+            links.for_each(|attribute| attribute.name.local = local_name!("name"));
+        }
         for value in attrs.iter_mut().map(|attribute| &mut attribute.value).filter(|value| value.len32() > VALUE_BYTES)
         {
             let end = value.floor_char_boundary(VALUE_BYTES as usize);
@@ -247,6 +255,8 @@ impl TokenSink for Guard {
         {
             sink.charge_formatting(tag);
         }
+        let is_own = |tag: &Tag| tag.kind == TagKind::EndTag || tag.name == local_name!("a");
+        sink.reopens.set(!matches!(&token, Token::TagToken(tag) if is_own(tag)));
         if sink.steps() > self.most_steps {
             sink.refuse(Unreadable::TooDeep);
         }

@@ -6,8 +6,8 @@ use crate::read::boilerplate::{ElementNames, Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    Attributes, block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_place,
-    is_short_row, is_sign_link, is_text_button, mark,
+    Attributes, block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_short_row,
+    is_sign_link, is_text_button, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
@@ -32,6 +32,7 @@ struct OpenElement {
     kind: Option<(Kind, Option<PartName>)>,
     mark: Option<Mark>,
     item: bool,
+    is_link: bool,
     contents: Contents,
     around: Around,
 }
@@ -205,9 +206,7 @@ impl<'a> Walk<'a> {
         if !self.stays_in_line(tag, is_inline) {
             self.flush();
         }
-        if tag == "a" {
-            self.anchor(node, element);
-        }
+        let is_link = tag == "a" && self.anchor(node, element);
         let in_layout = matches!(tag, "td" | "th") && self.tables.last().is_some_and(|table| table.is_layout);
         if let Some(kind) = if in_layout { Some(Tag::Other) } else { block_tag(tag) } {
             // A wrapper inside a list item or a quotation does not change the kind of its text.
@@ -257,7 +256,8 @@ impl<'a> Walk<'a> {
         let words = names.class.words | names.id.words | words_of(attributes.role) | words_of(attributes.itemprop);
         let outer = self.open.last().map(|open| open.around).unwrap_or_default();
         let around = outer.inner(tag, words, names.class.hash, if is_inline { 0 } else { serial });
-        self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
+        let of = OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, is_link, contents, around };
+        self.open.push(of);
     }
 
     /// True if an element begins no new block: it is inline, a cell of a short row, or left out.
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
         let tag = element.name();
         let is_inline = self.open.last().is_some_and(|open| open.is_inline);
         let in_line = self.stays_in_line(tag, is_inline);
-        self.links -= usize::from(tag == "a" && !is_place(element));
+        self.links -= usize::from(self.open.last().is_some_and(|open| open.is_link));
         if !in_line {
             self.flush();
         }

@@ -57,8 +57,10 @@ fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
 #[test]
 fn an_empty_element_that_is_never_closed_does_not_swallow_the_text() {
     let text =
-        "<p>The walk along the weir begins at the old mill and crosses the meadow where herons stand.</p>".repeat(6);
-    for anchor in ["<a name=top>", "<a id=top />", "<p><i class=icon aria-hidden=true />"] {
+        "<p>The walk along the weir begins at the old mill and crosses the meadow where herons stand.</p>".repeat(48);
+    let links = ["<a href=/share>Share", "<p><a href=/share>Share", "<div><a href=/share><b>Share</div>"];
+    let others = ["<a name=top>", "<a id=top />", "<p><i class=icon aria-hidden=true />"];
+    for anchor in links.into_iter().chain(others) {
         let read = read(&format!("<title>A walk</title><h1>A walk along the weir</h1>{anchor}{text}"));
         assert!(read.text.contains("herons stand"), "{anchor}");
     }

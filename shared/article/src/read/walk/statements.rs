@@ -5,8 +5,7 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without, texts};
 use crate::read::elements::{
-    Attributes, instant, instant_in, is_called, is_label, is_long_property, is_place, is_sign_link, profiles_in,
-    property_value,
+    Attributes, instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -27,9 +26,14 @@ const MAX_HOME_NAMES: usize = 8;
 const MAX_BYLINES: usize = 24;
 
 impl<'a> Walk<'a> {
-    pub(super) fn anchor(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
-        self.links += usize::from(!is_place(element));
+    /// Reads an `<a>`; returns true if its text is a link.
+    pub(super) fn anchor(&mut self, node: NodeRef<'a, Node>, element: &'a Element) -> bool {
+        /// Maximum length of a link's text in bytes. An `<a>` that is never closed may surround the article.
+        const LINK: usize = 4_000;
         let href = attr(element, "href");
+        let is_place = href.is_none() && (attr(element, "name").is_some() || attr(element, "id").is_some());
+        let is_link = !is_place && text_of(node, LINK, &mut self.looks).len() <= LINK;
+        self.links += usize::from(is_link);
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
         if self.home_link && self.out.page.path() != "/" && self.out.home_names.len() < MAX_HOME_NAMES {
@@ -46,6 +50,7 @@ impl<'a> Walk<'a> {
             let name = self.line_of(node, 80);
             self.out.profiles.push((name, self.out.blocks.len()));
         }
+        is_link
     }
 
     pub(super) fn heading(&mut self, node: NodeRef<'a, Node>, level: u8) {
