@@ -46,10 +46,11 @@ fn beginning_of(title: &str, mark: Range<usize>) -> Option<&str> {
     title.get(..mark.start).filter(|_| title.get(mark).is_some_and(|mark| mark != ": "))
 }
 
-type Part = fn(&str, Range<usize>) -> Option<&str>;
-fn heading(outline: &Outline<'_>, stated: &[String], levels: RangeInclusive<u8>, part: Part) -> Option<String> {
+type Cut = fn(&str, Range<usize>) -> Option<&str>;
+
+fn heading(outline: &Outline<'_>, stated: &[String], levels: RangeInclusive<u8>, cut: Cut) -> Option<String> {
     const ALIKE: f64 = 0.75;
-    let parts_of = |title: &String| separators(title).into_iter().filter_map(|at| part(title, at)).map(fold).collect();
+    let parts_of = |title: &String| separators(title).into_iter().filter_map(|at| cut(title, at)).map(fold).collect();
     let parts: Vec<String> = stated.iter().flat_map(|title| -> Vec<String> { parts_of(title) }).collect();
     let told: Vec<String> = stated.iter().map(|title| fold(title)).chain(parts.iter().cloned()).collect();
     let scored = levels.flat_map(|level| outline.headings_of(level)).filter_map(|Heading { text, level, .. }| {
