@@ -1,26 +1,14 @@
 //! Resolves addresses: absolute, `http(s)`, of limited length, without a password.
 
 use curlew_text::leftovers::is_leftover;
+pub(crate) use curlew_text::url::is_absolute;
 use curlew_text::url::{parse, web};
-use std::borrow::Cow;
 use url::Url;
 
-/// Resolves an address; `None` if unusable. An address that begins with `www.` or the base's host gets a scheme, and
-/// `https:/example.org/` its second slash. Of two schemes in a row (`https://https://`), the last counts.
+/// Resolves an address; `None` if unusable.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
-    let mut text = Some(text.trim()).filter(|text| !is_leftover(text))?;
-    while let Some(rest) = after_scheme(text).filter(|rest| is_absolute(rest)) {
-        text = rest;
-    }
-    let host = after_scheme(text).unwrap_or(text).split(['/', '?', '#', ':']).next().unwrap_or_default();
-    let is_www = || host.get(..4).is_some_and(|www| www.eq_ignore_ascii_case("www.")) && host[4..].contains('.');
-    let is_own = || host.contains('.') && base.host_str().is_some_and(|own| own.eq_ignore_ascii_case(host));
-    let whole = match is_absolute(text) {
-        true if host.contains('.') && !text.contains("://") => Cow::Owned(text.replacen(":/", "://", 1)),
-        false if is_www() || is_own() => Cow::Owned(format!("//{text}")),
-        _ => Cow::Borrowed(text),
-    };
-    let url = web(&whole, base, max_bytes)?;
+    let text = Some(text.trim()).filter(|text| !is_leftover(text))?;
+    let url = web(text, base, max_bytes)?;
     (url.as_str().len() <= max_bytes).then(|| url.into())
 }
 
@@ -31,18 +19,6 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
         return None;
     }
     parse(value, Some(outer)).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
-}
-
-/// True if an id can be the address of the entry's page, which is the default meaning of `guid`.
-pub(crate) fn is_absolute(text: &str) -> bool {
-    after_scheme(text.trim()).is_some()
-}
-
-/// Returns the part of an `http` or `https` address after its scheme and slashes.
-fn after_scheme(text: &str) -> Option<&str> {
-    let (scheme, rest) = text.split_once(":/")?;
-    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
-    is_web.then(|| rest.trim_start_matches('/'))
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ const NAME: usize = 253;
 const LABEL: usize = 63;
 
 /// Parses a URL, relative to `base` if given. The old pseudo-scheme `feed:` is replaced by the scheme after it, or else
-/// by the scheme of the base, or `http`. A reference that begins with the host of the base, as `example.org/post` does,
-/// lacks its scheme.
+/// by the scheme of the base, or `http`. A reference that begins with `www.` or the base's host gets a scheme, and
+/// `https:/example.org/` its second slash. Of two schemes in a row (`https://https://`), the last counts.
 ///
 /// # Errors
 /// The text is not a URL, or its host name is too long. A long name is rejected before it is decoded, because the time
 /// for decoding grows with the square of a label's length.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
-    let whole = without_feed_scheme(text, base);
-    let whole = if begins_with_host(&whole, base) { format!("//{}", whole.trim_start()).into() } else { whole };
+    let whole = without_feed_scheme(text.trim(), base);
+    let whole = with_slashes(&whole, base);
     let text = &*whole;
     if has_long_label(text, base) {
         return Err(ParseError::IdnaError);
@@ -36,12 +36,35 @@ fn without_feed_scheme<'t>(text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
     }
 }
 
-/// True if the first segment of a reference is the host name of the base, with or without `www.`.
-fn begins_with_host(text: &str, base: Option<&Url>) -> bool {
-    let first = text.trim_start().split(['/', '?', '#']).next().unwrap_or_default();
-    let host = base.and_then(Url::domain).filter(|host| first.contains('.') && host.contains('.'));
-    let bare = |name: &str| name.strip_prefix("www.").unwrap_or(name).to_owned();
-    host.is_some_and(|host| bare(host) == bare(&first.trim_end().to_ascii_lowercase()))
+/// Adds the slashes that a reference to another host lacks, and drops a scheme before another one.
+fn with_slashes<'t>(mut text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
+    while let Some(rest) = after_scheme(text).filter(|rest| is_absolute(rest)) {
+        text = rest;
+    }
+    let host = after_scheme(text).unwrap_or(text).split(['/', '?', '#', ':']).next().unwrap_or_default();
+    if !host.contains('.') {
+        return text.into();
+    }
+    let bare = |host: &str| host.to_ascii_lowercase().trim_start_matches("www.").to_owned();
+    let is_www = || host.get(..4).is_some_and(|www| www.eq_ignore_ascii_case("www.")) && host[4..].contains('.');
+    let is_own = || base.and_then(Url::domain).is_some_and(|own| bare(own) == bare(host));
+    match is_absolute(text) {
+        true if !text.contains("://") => text.replacen(":/", "://", 1).into(),
+        false if is_www() || is_own() => format!("//{text}").into(),
+        _ => text.into(),
+    }
+}
+
+/// True if a text begins with the scheme of a web address.
+pub fn is_absolute(text: &str) -> bool {
+    after_scheme(text.trim()).is_some()
+}
+
+/// Returns the part of an `http` or `https` address after its scheme and slashes.
+fn after_scheme(text: &str) -> Option<&str> {
+    let rest = text.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("http")).and(text.get(4..))?;
+    let rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest);
+    rest.strip_prefix(":/").map(|rest| rest.trim_start_matches('/'))
 }
 
 /// Resolves a reference of at most `max_bytes` to an `http` or `https` URL without user information; `None` if invalid.
@@ -120,23 +143,24 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_that_begins_with_the_host_lacks_its_scheme() {
+    fn an_address_without_its_scheme_is_that_of_the_host_that_it_names() {
         let base: Url = "https://www.example.org/a/b".parse().unwrap();
         for (text, whole) in [
             ("www.example.org/post", "https://www.example.org/post"),
             (" Example.org/post?x=1", "https://example.org/post?x=1"),
             ("example.org", "https://example.org/"),
+            ("WWW.other.example:8080/post", "https://www.other.example:8080/post"),
+            ("https:/other.example/post", "https://other.example/post"),
+            ("http://https://other.example/post", "https://other.example/post"),
+            ("https://archive.example/https://a.example/", "https://archive.example/https://a.example/"),
             ("example.org.html", "https://www.example.org/a/example.org.html"),
+            ("www.html", "https://www.example.org/a/www.html"),
             ("other.example/post", "https://www.example.org/a/other.example/post"),
             ("/example.org/post", "https://www.example.org/example.org/post"),
             ("http://example.org/post", "http://example.org/post"),
         ] {
             assert_eq!(parse(text, Some(&base)).map(String::from), Ok(whole.to_owned()), "{text}");
         }
-        assert_eq!(
-            parse("post", Some(&"https://post/".parse().unwrap())).map(String::from),
-            Ok("https://post/post".into())
-        );
     }
 
     #[test]
