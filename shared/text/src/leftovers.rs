@@ -19,9 +19,9 @@ pub fn is_leftover(text: &str) -> bool {
     }
     // The site's name may follow the placeholder.
     let separators = [" | ", " - ", " – ", " — ", " · "];
-    let first = separators.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
+    let first = || separators.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
     let has_marks =
-        |(open, close): &(&str, &str)| [text, first].iter().any(|text| text.starts_with(open) && text.ends_with(close));
+        |(open, close): &(&str, &str)| text.starts_with(open) && (text.ends_with(close) || first().ends_with(close));
     // `%title%`, as in older forum and mailing software.
     let is_variable = || {
         let name = text.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));

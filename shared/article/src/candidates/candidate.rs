@@ -59,13 +59,12 @@ impl Candidate {
     /// can tell from labels, such as verses, captions of photographs, or paragraphs set as headings.
     pub(crate) fn remaining(outline: &Outline<'_>) -> Candidate {
         let parts = parts::outside(outline);
-        let others = parts.iter().filter(|part| part.kind != Kind::Caption);
+        let runs = parts.iter().filter(|part| part.kind != Kind::Caption).map(|part| (part.span.start, part.span.end));
         let headline = outline.headings_of(1).next().map_or(0, |heading| heading.block);
-        let runs = others.map(|part| (part.span.start, part.span.end)).chain([(0, headline)]);
         let reason = |(block, is_outside): (&Block, bool)| {
             if is_outside || block.links() > 0.5 { Some("outside of the article") } else { lines::by_itself(block) }
         };
-        let left = outline.blocks.iter().zip(covered(outline.blocks.len(), runs)).map(reason);
+        let left = outline.blocks.iter().zip(covered(outline.blocks.len(), runs.chain([(0, headline)]))).map(reason);
         Candidate::whole(outline, "remaining", left.collect())
     }
 

@@ -5,7 +5,7 @@ use crate::lists::{
     REPORTERS, ROLES, TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
 };
 use crate::markup::MAX_AUTHORS;
-use crate::read::changes::event_words;
+use crate::read::changes::events;
 use crate::read::dom::without_tags;
 use crate::text::{fold, place_in};
 use curlew_text::date::{Hints, Order, find};
@@ -188,8 +188,7 @@ fn before_event(byline: &str) -> &str {
         let is_capital = byline.get(at..).is_some_and(|rest| rest.starts_with(char::is_uppercase));
         before.is_some_and(|c| !c.is_alphabetic() || (c.is_lowercase() && is_capital))
     };
-    let events = event_words().filter_map(|word| lower.match_indices(word).map(|(at, _)| at).find(|at| begins(*at)));
-    events.min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
+    events(&lower).filter(|at| begins(*at)).min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
 }
 
 /// Returns the name after words for the person's work: "our education correspondent Ada Example".

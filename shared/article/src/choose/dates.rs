@@ -276,9 +276,7 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
     let region =
         outline.html_lang.or_else(|| outline.meta(&["og:locale"])).and_then(|tag| tag.split(['-', '_']).nth(1));
     match (language, region) {
-        (_, Some(region)) if region.eq_ignore_ascii_case("us") || region.eq_ignore_ascii_case("ph") => {
-            Order::MonthFirst
-        }
+        (_, Some(region)) if ["us", "ph"].iter().any(|code| region.eq_ignore_ascii_case(code)) => Order::MonthFirst,
         (Some("en") | None, None) => Order::MonthFirst,
         _ => Order::DayFirst,
     }

@@ -2,7 +2,12 @@
 
 use crate::lists::{CHANGED, PUBLISHED};
 use crate::text::tail;
+use aho_corasick::AhoCorasick;
 use curlew_text::date::{DaySpan, Hints, Moment, ascii_digits, find, moment};
+use std::sync::LazyLock;
+
+static PUBLICATION: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PUBLISHED.iter()).ok());
+static CHANGE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CHANGED.iter()).ok());
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineDates {
@@ -40,19 +45,17 @@ pub(crate) fn says_change(text: &str) -> bool {
     const NEAR_BYTES: usize = 400;
     let text = tail(text, NEAR_BYTES);
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
-    text.len() <= MAX_BYTES && {
-        let text = text.to_lowercase();
-        CHANGED.iter().any(|word| text.contains(word))
-    }
+    text.len() <= MAX_BYTES && CHANGE.as_ref().is_some_and(|words| words.is_match(&text.to_lowercase()))
 }
 
 pub(crate) fn says_published(line: &str) -> bool {
-    let line = line.to_lowercase();
-    PUBLISHED.iter().any(|word| line.contains(word))
+    PUBLICATION.as_ref().is_some_and(|words| words.is_match(&line.to_lowercase()))
 }
 
-pub(crate) fn event_words() -> impl Iterator<Item = &'static str> {
-    PUBLISHED.iter().chain(CHANGED.iter()).copied()
+/// Returns the places of words for publishing and changing in a text in lower case.
+pub(crate) fn events(lower: &str) -> impl Iterator<Item = usize> {
+    let words = [&PUBLICATION, &CHANGE].into_iter().filter_map(|words| words.as_ref());
+    words.flat_map(move |words| words.find_overlapping_iter(lower)).map(|found| found.start())
 }
 
 #[cfg(test)]

@@ -29,10 +29,11 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     *steps += guard.sink().steps();
     outcome?;
     let mut tree = guard.finish();
-    if html.contains("template") && html.contains("S:") {
+    let has = |part: &str| memchr::memmem::find(html.as_bytes(), part.as_bytes()).is_some();
+    if has("template") && has("S:") {
         settle_streamed(&mut tree, limits);
     }
-    if html.contains("shadowrootmode") {
+    if has("shadowrootmode") {
         flatten_shadow_trees(&mut tree);
     }
     Ok(tree)
