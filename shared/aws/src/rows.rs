@@ -3,7 +3,7 @@
 use crate::error::corrupt;
 use crate::item::{self, Item, KEY, text, text_of};
 use crate::pack::pack;
-use crate::table::{Read, Span, Table};
+use crate::table::{Read, Span, Table, existing};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Page, PageId, Timestamp};
 use curlew_ports::{HostLedger, Hosts, Marks, Pages, PortError, Version};
@@ -103,7 +103,7 @@ impl Pages for PageTable {
 
     async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
         let state = pack(|| row_of(&page.id), page)?;
-        self.0.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
+        self.0.swap("keep a page's row", item::key(page.id.as_str()), existing(seen)?, state).await
     }
 
     /// Lists pages in the order of DynamoDB's hashes of their ids.

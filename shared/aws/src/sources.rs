@@ -3,7 +3,7 @@
 use crate::error::corrupt;
 use crate::item::{self, Item, KEY, number, text, text_of};
 use crate::pack::pack;
-use crate::table::{Read, Span, Table};
+use crate::table::{Read, Span, Table, existing};
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
 use curlew_model::{Slot, Source, SourceKey};
@@ -66,7 +66,7 @@ impl Sources for SourceTable {
 
     async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError> {
         let state = checked(source)?;
-        self.0.swap_existing("keep a source", place(source.key()), seen, state).await
+        self.0.swap("keep a source", place(source.key()), existing(seen)?, state).await
     }
 
     async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError> {

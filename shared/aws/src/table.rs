@@ -83,17 +83,6 @@ impl Table {
         if self.write(what, key, expected, next, state).await? { Ok(Version(next)) } else { Err(PortError::Conflict) }
     }
 
-    /// Replaces an item that must exist.
-    pub(crate) async fn swap_existing(
-        &self,
-        what: &str,
-        key: Item,
-        seen: Version,
-        state: AttributeValue,
-    ) -> Result<Version, PortError> {
-        if seen == Version::ABSENT { Err(PortError::Conflict) } else { self.swap(what, key, seen, state).await }
-    }
-
     /// Makes one conditional write. The condition also fails if an earlier attempt succeeded and only its response was
     /// lost; the item that DynamoDB then returns has this write's name.
     async fn write(
@@ -216,6 +205,11 @@ impl Table {
         let answer = scan.send().await.map_err(|e| self.context(what).failed(e))?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
     }
+}
+
+/// Returns a version unless it is that of a missing item, which cannot be replaced.
+pub(crate) fn existing(seen: Version) -> Result<Version, PortError> {
+    if seen == Version::ABSENT { Err(PortError::Conflict) } else { Ok(seen) }
 }
 
 fn at_most(limit: usize) -> i32 {

@@ -96,11 +96,8 @@ fn normalise(text: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    // No other date has words to shorten.
-    if zone.is_empty() && out.is_ascii() && !out.contains(' ') {
-        return out;
-    }
-    let pairs = SHORTER.split('|').filter_map(|pair| pair.split_once('='));
+    let shorter = if out.is_ascii() && !out.contains(' ') { "" } else { SHORTER };
+    let pairs = shorter.split('|').filter_map(|pair| pair.split_once('='));
     let out = pairs.fold(out, |out, (long, short)| out.replace(long, short));
     format!("{}{zone}", out.trim())
 }
