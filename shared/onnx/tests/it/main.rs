@@ -59,7 +59,7 @@ fn a_model_with_another_hash_is_refused() {
     assert!(Onnx::load(&path).is_ok());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_says_what_its_card_makes_of_it() {
     let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));
     let onnx = Onnx::load(&card).unwrap();
@@ -75,7 +75,7 @@ async fn a_model_says_what_its_card_makes_of_it() {
     assert_eq!(red, again, "the same image is classified the same way");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn mean_std_and_softmax_are_those_of_the_card() {
     let card = CARD.replace("activation = \"sigmoid\"", "mean = [0.5, 0.5, 0.5]\nstd = [0.25, 0.25, 0.25]");
     let (_folder, card) = written(&card, &tiny::of_colours(8, &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]));
@@ -85,7 +85,7 @@ async fn mean_std_and_softmax_are_those_of_the_card() {
     assert!((white[0].score.score - (0.5 + (0.881 - 0.6) / 0.4 * 0.5)).abs() < 0.003, "{white:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn channels_range_and_the_centre_are_those_of_the_card() {
     // Only the centre of the image is red. In the order blue, green, red it is in the third channel.
     let card =
@@ -104,7 +104,7 @@ async fn channels_range_and_the_centre_are_those_of_the_card() {
     assert!(score(classified(&onnx, [0, 0, 0], (64, 16)).await) < 0.001);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn images_wait_for_their_turn() {
     let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));
     let onnx = Onnx::load(&card).unwrap();
