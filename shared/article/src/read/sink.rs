@@ -255,8 +255,7 @@ impl TokenSink for Guard {
         {
             sink.charge_formatting(tag);
         }
-        let is_own = |tag: &Tag| tag.kind == TagKind::EndTag || tag.name == local_name!("a");
-        sink.reopens.set(!matches!(&token, Token::TagToken(tag) if is_own(tag)));
+        sink.reopens.set(!matches!(&token, Token::TagToken(tag) if tag.kind == TagKind::EndTag || &*tag.name == "a"));
         if sink.steps() > self.most_steps {
             sink.refuse(Unreadable::TooDeep);
         }

@@ -32,7 +32,8 @@ impl<'a> Walk<'a> {
         const LINK: usize = 4_000;
         let href = attr(element, "href");
         let is_place = href.is_none() && (attr(element, "name").is_some() || attr(element, "id").is_some());
-        let is_link = !is_place && text_of(node, LINK, &mut self.looks).len() <= LINK;
+        let is_plain = node.children().nth(1).is_none();
+        let is_link = !is_place && (is_plain || text_of(node, LINK, &mut self.looks).len() <= LINK);
         self.links += usize::from(is_link);
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
