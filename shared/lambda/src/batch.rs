@@ -369,7 +369,7 @@ impl Batch {
         waiting.sort_unstable_by_key(|waiting| (waiting.n, waiting.due));
         let job_of = |waiting: &mut Waiting| match waiting.job.take() {
             Some(job) => Some(*job),
-            None if self.messages[waiting.n].receives > 1 => self.jobs[waiting.n].clone().map(Job::again),
+            None if self.was_unfinished(waiting.n) => self.jobs[waiting.n].clone().map(Job::again),
             None => self.jobs[waiting.n].clone(),
         };
         let jobs: Vec<(Job, Timestamp)> =

@@ -1,5 +1,5 @@
-//! Jobs with an unfinished earlier delivery. One of them may have killed the process of an earlier invocation, for example
-//! with a document that takes all memory, and may kill it again.
+//! Jobs with an unfinished earlier delivery. One of them may have killed the process of an earlier invocation, for
+//! example with a document that takes all memory, and may kill it again.
 
 use super::put_back::within;
 use super::{Batch, Outcome};
