@@ -45,14 +45,18 @@ fn with_slashes<'t>(mut text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
     if !host.contains('.') {
         return text.into();
     }
-    let bare = |host: &str| host.to_ascii_lowercase().trim_start_matches("www.").to_owned();
     let is_www = || host.get(..4).is_some_and(|www| www.eq_ignore_ascii_case("www.")) && host[4..].contains('.');
-    let is_own = || base.and_then(Url::domain).is_some_and(|own| bare(own) == bare(host));
+    let is_own = || base.and_then(Url::domain).is_some_and(|own| bare(own).eq_ignore_ascii_case(bare(host)));
     match is_absolute(text) {
         true if !text.contains("://") => text.replacen(":/", "://", 1).into(),
         false if is_www() || is_own() => format!("//{text}").into(),
         _ => text.into(),
     }
+}
+
+/// Returns a host name, given in lower case, without `www.`.
+pub fn bare(host: &str) -> &str {
+    host.strip_prefix("www.").unwrap_or(host)
 }
 
 /// True if a text begins with the scheme of a web address.

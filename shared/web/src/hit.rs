@@ -103,7 +103,7 @@ fn like(title: &str) -> Option<String> {
 
 /// Returns the address of our page about a site; `None` if the host is an IPv6 address.
 pub(crate) fn site_page(host: &str) -> Option<String> {
-    let name = host.strip_prefix("www.").unwrap_or(host);
+    let name = curlew_text::url::bare(host);
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
     (is_name && !name.is_empty()).then(|| format!("/site/{name}"))
 }
@@ -144,7 +144,7 @@ fn is_tag(text: &str) -> bool {
 }
 
 pub(crate) fn initial_of(name: &str) -> Option<String> {
-    let name = name.strip_prefix("www.").unwrap_or(name);
+    let name = curlew_text::url::bare(name);
     name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_uppercase().collect())
 }
 

@@ -128,7 +128,7 @@ fn collection_page(name: &str) -> String {
 /// Returns a host name in the index's form (A-labels in lower case, without `www.`); `None` if it is not a host name.
 pub(crate) fn host_name(typed: &str) -> Option<String> {
     let Host::Domain(name) = Host::parse(typed).ok()? else { return None };
-    let name = name.strip_prefix("www.").unwrap_or(&name);
+    let name = curlew_text::url::bare(&name);
     (site_page(name).is_some() && name.contains('.')).then(|| name.to_owned())
 }
 

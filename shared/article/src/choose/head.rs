@@ -3,11 +3,12 @@
 
 use crate::choose::Evidence;
 use crate::read::gate::Unreadable;
-use crate::read::links::{bare, resolve};
+use crate::read::links::resolve;
 use crate::read::outline::Outline;
 use crate::read::scan_head::{HeadScan, one_of, scan_head};
 use curlew_text::html::Pieces;
 use curlew_text::hygiene::line;
+use curlew_text::url::bare;
 use memchr::memchr_iter;
 use url::Url;
 

@@ -2,7 +2,7 @@
 
 use crate::lists::PROFILES;
 use curlew_text::leftovers::is_leftover_address;
-use curlew_text::url::web;
+use curlew_text::url::{bare, web};
 use memchr::memchr2;
 use url::{Host, Url};
 
@@ -80,10 +80,6 @@ pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
 
 pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
-}
-
-pub(crate) fn bare(host: &str) -> &str {
-    host.strip_prefix("www.").unwrap_or(host)
 }
 
 /// True if a URL is that of a page about a writer: a name below a folder of writers.

@@ -12,6 +12,7 @@ use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, HostState,
     Listed, Millis, Slot, SourceKey, Timestamp,
 };
+use curlew_text::url::bare;
 use url::Url;
 
 /// Reason for the end of an archive that has no further document.
@@ -141,8 +142,7 @@ pub fn older(
 
 /// True if two URLs have the same host, with or without `www.`: a sitemap lists URLs of its own host (sitemaps.org).
 pub fn is_same_host(a: &Url, b: &Url) -> bool {
-    let bare = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());
-    bare(a).is_some() && bare(a) == bare(b)
+    a.host_str().zip(b.host_str()).is_some_and(|(a, b)| bare(a) == bare(b))
 }
 
 /// True if an index of sitemaps at this depth may lead to further sitemaps.
